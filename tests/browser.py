@@ -1,4 +1,4 @@
-"""A real browser for tests: what a page asked for, what its scripts said, and what became of it."""
+"""Drives a real browser for tests, and records requests, console messages and the page."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ FLAGS = [
     "--dump-dom",
 ]
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first that is there: without windows, tests of two widgets took 41 s of a processor in the place of 55."""
+"""In order of preference. Without windows, tests of two widgets took 41 s of CPU instead of 55."""
 INSTALL = "this test needs Chromium: apt-get update && apt-get install --no-install-recommends -y chromium"
 
 
 class Visit(NamedTuple):
-    """One address opened in a fresh browser: the page after its scripts ran, its requests and what the console says."""
+    """One address opened in a fresh browser: the page after its scripts ran, its requests and the console messages."""
 
     dom: str
     requests: list[str]
@@ -46,13 +46,13 @@ class Visit(NamedTuple):
 
 
 def program() -> str:
-    """The browser's path; a test that needs one fails where there is none."""
+    """The browser's path; fails a test that needs a browser if there is none."""
     found = next(filter(None, map(shutil.which, PROGRAMS)), None)
     return found or pytest.fail(INSTALL)
 
 
 def visit(address: str) -> Visit:
-    """Open `address` and wait until the page is quiet. Requests are those that pages caused, their own files too."""
+    """Open `address` and wait until the page is quiet. Requests are those made by pages, their own files included."""
     with tempfile.TemporaryDirectory() as profile:
         log = Path(profile, "net.json")
         command = [program(), *FLAGS, f"--user-data-dir={profile}", f"--log-net-log={log}", address]
@@ -66,7 +66,7 @@ def visit(address: str) -> Visit:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address of a plain file server of `folder`."""
+    """Serve `folder` with a plain file server; yields its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -77,4 +77,4 @@ def served(folder: Path) -> Iterator[str]:
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Say nothing on stderr."""
+        """Write nothing to stderr."""

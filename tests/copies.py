@@ -1,7 +1,7 @@
-"""Which functions of some files look like an answer: renamed, or with a slice or a line more or less.
+"""Finds functions that resemble an answer, even with names or a few lines changed.
 
-As in `backprop similarity`, it is not likeness that counts but likeness in what is rare: a piece of a tree that a
-single file shares with a single answer weighs 1, one that many files have weighs nothing.
+As in `backprop similarity`, only rare similarities count: a piece of a syntax tree shared by one file and one answer
+weighs 1, a piece that many files have weighs nothing.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from autograder.similarity.trees import NotCompared, tree_of
 Pieces = frozenset[int]
 
 EVERYWHERE = 30
-"""Files and answers with a piece that weighs nothing any more."""
+"""A piece in so many files and answers weighs nothing."""
 UNUSUAL, PART = 12.0, 0.1
-"""What shared pieces weigh together that is worth a look, and what part of the answer's weight that has to be."""
+"""Minimum weight of shared pieces for a match, and their minimum share of the answer's weight."""
 MOST, LEAST = 0.5, 2.0
-"""Of short answers, most of the weight is worth a look, unless it is next to nothing."""
+"""For short answers, this share suffices, with a small minimum weight."""
 
 
 def pieces(code: str) -> Pieces:
-    """The pieces of a program's tree; none of what is too large or deep to compare."""
+    """The pieces of a program's syntax tree; none if it is too large or too deep to compare."""
     try:
         return frozenset(tree_of(code, ()).shingles) if code else frozenset()
     except NotCompared:
@@ -32,11 +32,11 @@ def pieces(code: str) -> Pieces:
 
 
 def copies(files: Mapping[str, str], answers: Mapping[str, tuple[str, str]]) -> set[tuple[str, str, str]]:
-    """The `(file, function, answer)` that look alike.
+    """Find similar `(file, function, answer)`.
 
     Args:
-        files: Python by name.
-        answers: by name, each with what is handed out in its place, which is nobody's secret.
+        files: Python sources by name.
+        answers: by name, each with the stub handed out for it, which is not secret.
     """
     theirs = {name: pieces(code) - pieces(handed_out) for name, (code, handed_out) in answers.items()}
     functions = {(file, name): pieces(code) for file, text in files.items() for name, code in _functions(text)}
@@ -61,7 +61,7 @@ def copies(files: Mapping[str, str], answers: Mapping[str, tuple[str, str]]) -> 
 
 
 def _functions(text: str) -> Iterator[tuple[str, str]]:
-    """The functions and classes at the top level of a module, what is inside of them included."""
+    """The functions and classes at the top level of a module, with everything inside them."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name, ast.unparse(node)

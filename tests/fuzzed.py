@@ -1,4 +1,4 @@
-"""Data of all kinds, and frames made of them."""
+"""Hypothesis strategies for data of all kinds, and frames made of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ settings.register_profile(
 fuzz = settings(settings.get_profile("fuzz"))
 
 
-# What travels.
+# What the wire carries.
 DTYPES = (
     hnp.boolean_dtypes()
     | hnp.integer_dtypes(endianness="?")
@@ -48,7 +48,7 @@ DATA = st.recursive(
 
 
 def frame(body: Any, sizes: Any = (), tail: bytes = b"") -> bytes:
-    """A frame whose prefix is right, whatever its header says."""
+    """A frame with a correct prefix and any header."""
     header = json.dumps([body, list(sizes) if isinstance(sizes, tuple) else sizes], separators=(",", ":")).encode()
     return struct.pack("<II", len(header), len(header) + len(tail)) + header + tail
 

@@ -1,7 +1,7 @@
-"""Gradescope's machine: a root of its own with the system's /usr, in which the zip's own scripts run as root.
+"""Imitates Gradescope's machine: a root with the system's /usr, in which the zip's own scripts run as root.
 
-Nothing of this checkout and nothing of its environment is in there but the zip. What `pip` downloads there, it finds in
-a folder of wheels: the packages that the zip's requirements name, packed again from their own lists of files.
+It contains nothing of this checkout or its environment except the zip. `pip` installs from a folder of wheels, which
+are packed from the installed packages that the zip's requirements name.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from wheel.wheelfile import WheelFile
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = json.loads(Path(__file__).with_name("gradescope_results.schema.json").read_text())
 OLD = ("/usr/bin/python3", "/old_kernel.py", "0")
-"""Before a command: a kernel without Landlock."""
+"""Command prefix that imitates a kernel without Landlock."""
 METADATA = {
     "created_at": "2027-03-01T14:22:32.365935-07:00",
     "users": [{"email": "ada@x.edu", "id": 1, "name": "Ada"}, {"email": "bob@x.edu", "id": 2, "name": "Bob"}],
     "previous_submissions": [{"score": 0.0}],
 }
 PYTHONS = tuple(Path(f"/usr/bin/python3.{minor}") for minor in (13, 12, 11))
-"""Those that `setup.sh` looks for, of the system."""
+"""The system's executables that `setup.sh` looks for."""
 NEEDS_IMAGE = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("unshare") or not any(python.exists() for python in PYTHONS),
     reason="Gradescope's scripts run as root, and the root of their own needs unshare and a Python in /usr",
@@ -54,13 +54,13 @@ cd /autograder
 shift
 exec "$@"
 """
-"""In mounts of its own, which end with the command."""
+"""Command prefix for a mount namespace that ends with the command."""
 PIP = "[global]\nno-index = true\nfind-links = /wheels\ndisable-pip-version-check = true\n"
 PASSWD = "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/:/bin/false\n"
 
 
 class Image:
-    """Gradescope's image: its root lies in `folder`, and its /autograder is `place`."""
+    """Gradescope's image, with its root in `folder` and its /autograder at `place`."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder
@@ -80,7 +80,7 @@ class Image:
         shutil.copy(Path(__file__).with_name("old_kernel.py"), folder)
 
     def holding(self, archive: Path) -> Image:
-        """The image after an upload of this zip; a second zip finds what the first one's `setup.sh` installed."""
+        """The image after uploading this zip; a second zip reuses what the first one's `setup.sh` installed."""
         if self._holds != archive:
             shutil.rmtree(self.place)
             with zipfile.ZipFile(archive) as zipped:
@@ -96,7 +96,7 @@ class Image:
         return self
 
     def __call__(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a command as root in this root, with an empty environment but for `variables`."""
+        """Run a command as root in this root, with no environment but `variables`."""
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
         new = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", ENTER, "enter", str(self.root)]
         return subprocess.run(
@@ -106,7 +106,7 @@ class Image:
     def grade(
         self, files: dict[str, str], *, seconds: int = 300, through: tuple[str, ...] = (), metadata: Any = None
     ) -> dict[str, Any]:
-        """What Gradescope reads after a submission of these files."""
+        """The results that Gradescope reads after a submission of these files."""
         for name in ("submission", "results"):
             shutil.rmtree(self.place / name, ignore_errors=True)
             (self.place / name).mkdir()
@@ -125,7 +125,7 @@ class Image:
 
 
 def pack_wheels(requirements: list[str], folder: Path) -> None:
-    """Pack what the requirements name, and what that requires, out of the packages that are installed here."""
+    """Pack wheels of the requirements and their dependencies from the installed packages."""
     waiting, packed = [(Requirement(line), "") for line in requirements], set[tuple[str, str]]()
     while waiting:
         wanted, extra = waiting.pop()
@@ -151,6 +151,6 @@ def _pack(distribution: importlib.metadata.Distribution, folder: Path) -> None:
         return
     with WheelFile(wheel, "w", compression=zipfile.ZIP_STORED) as packed:
         for file in distribution.files or []:
-            ours = ".." in file.parts or "__pycache__" in file.parts  # scripts: pip writes them by the entry points
+            ours = ".." in file.parts or "__pycache__" in file.parts  # without scripts, which pip creates itself
             if not ours and file.name not in ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json"):
                 packed.write(str(file.locate()), file.as_posix())

@@ -1,4 +1,4 @@
-"""Arrays and their gradients, to be mistaken about."""
+"""Arrays and gradients for tests of diagnoses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def said(
     return explain(*arrays, name=name, inputs=inputs, with_unit_g=with_unit_g, **TOLERANCE)
 
 
-# The operands of some VJPs, and the right answers.
+# Operands of some VJPs, and the correct answers.
 A, B, G = normal(4, 3), normal(3, 5), normal(4, 5)
 MATMUL = {"g": G, "A": A, "B": B}
 DA, DB = G @ B.T, A.T @ G

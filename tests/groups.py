@@ -1,4 +1,4 @@
-"""Groups of ranks, as threads and as processes."""
+"""Process groups, with ranks as threads and as processes."""
 
 from __future__ import annotations
 

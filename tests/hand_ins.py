@@ -1,4 +1,4 @@
-"""Small classes as they are handed in, and what was found in them."""
+"""Makes small class folders, and reads what `find_work` finds in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTEBOOK = json.dumps(
 
 
 def class_of(folder: Path, *names: str) -> Path:
-    """A class folder with these files; what ends in `.ipynb` is a notebook."""
+    """A class folder with these files; names ending in `.ipynb` become notebooks."""
     for name in names:
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def class_of(folder: Path, *names: str) -> Path:
 
 
 def zipped(folder: Path, file: Path) -> Path:
-    """All of a folder as a zip."""
+    """Zip a whole folder."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             archive.write(path, path.relative_to(folder))
@@ -36,7 +36,7 @@ def zipped(folder: Path, file: Path) -> Path:
 
 
 def graded(found: ClassFolder) -> dict[tuple[str, str], str]:
-    """The name of the file that is graded, by student and lesson."""
+    """By student and lesson: the name of the graded file."""
     return {(item.student, item.lesson): item.file.name for item in found.work}
 
 
@@ -44,7 +44,7 @@ def rows(found: ClassFolder) -> dict[str, str]:
     return {f"{row.student}/{row.file}": row.why for row in found.not_recognised}
 
 
-# Exports of platforms, as they come
+# Exports of platforms, as they are downloaded
 CANVAS = [
     "lastfirst_12345_67890_ch06_vjps-1.ipynb",
     "lastfirst_12345_67891_ch07_mlp_backprop.py",

@@ -1,4 +1,4 @@
-"""A class of hostile submissions and honest ones, the oddities among its files, and servers that nobody may reach."""
+"""Makes a class of hostile and honest submissions, with odd files, and servers that no submission may reach."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ HONEST_PART = "honest_part"
 LESSON = "ch07_mlp_backprop"
 
 HONEST = ("aa_honest", "honest_all", "zz_honest", "mm_honest")
-"""All of the solutions, but for the last: the honest part alone."""
+"""All solutions except the last exercise's: the honest part on its own."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an attack must come to, beside the four points of its honest part."""
+    """Expected result of an attack, in addition to the four points of its honest part."""
 
     statuses: dict[str, str] = field(default_factory=dict)
-    """Exercise to status."""
+    """By exercise: the status."""
     says: tuple[str, ...] = ()
-    """What the messages of the result must contain."""
+    """Texts that the messages of the result must contain."""
     points: float = 4.0
     beside: float = 0.0
-    """Points of what is right in `cross_entropy_loss`, and changes its arguments."""
+    """Points for `cross_entropy_loss` with correct values and changed arguments."""
 
 
 REACHED_NOTHING = Outcome({"forward": "error"}, ("reached: nothing",))
@@ -144,7 +144,7 @@ UNREADABLE = {
     "many_cells.ipynb": b'{"cells": [' + b'{"cell_type": "code", "source": "1"},' * 10**5 + b"0]}",
     "nul.ipynb": b"\0" * 1000,
 }
-"""Contents of files that are no submission, each said in one line."""
+"""Contents of files that are not submissions; each is reported in one line."""
 
 STUDENTS = {
     "\x1b[2J\x1b[31mred": "an escape sequence",
@@ -159,7 +159,7 @@ STUDENTS = {
 
 @dataclass
 class Graded:
-    """What one run of the command left."""
+    """The state after one run of the command."""
 
     folder: Path
     command: subprocess.CompletedProcess[str]
@@ -167,16 +167,16 @@ class Graded:
     connections: list[str]
     bystander_as_before: bool
     touched: dict[Path, tuple[Any, ...]]
-    """Files and folders that changed, as they were before."""
+    """The files and folders that changed, as they were before."""
     left_running: list[str]
     left_behind: list[str]
-    """What others of the same user would find in the kernel."""
+    """What other processes of the same user would find in the kernel."""
     undisturbed: dict[str, dict[str, Any]]
-    """The results of the honest students in a class of their own."""
+    """The results of the honest students, graded in a class of their own."""
 
 
 def backprop(*arguments: object, folder: Path, timeout: float = 500) -> subprocess.CompletedProcess[str]:
-    """Run the command as an instructor does, with everything it might write in `folder`."""
+    """Run the command as an instructor does; everything it may write is in `folder`."""
     return subprocess.run(
         [str(BACKPROP), *map(str, arguments)],
         env={**os.environ, "TMPDIR": str(folder / "tmp"), "HOME": str(folder / "home"), "BACKPROP_SALT": "of a class"},
@@ -188,7 +188,7 @@ def backprop(*arguments: object, folder: Path, timeout: float = 500) -> subproce
 
 
 def visible_answers(exercise: str) -> dict[tuple[Any, ...], Any]:
-    """The arguments and answers of the calls that the visible checks of an exercise make; plain numbers only."""
+    """Arguments and answers of the calls in an exercise's visible checks; plain numbers only."""
     program = f"""
 from autograder.judging.checking.plugin import identify
 from autograder.judging.asking.local_run import LocalRun
@@ -211,7 +211,7 @@ print(with_judge(find_lesson({LESSON!r}), observe))
 
 
 class Servers:
-    """A server of each kind on this machine, and what connected to them."""
+    """One server of each kind on this machine, and a record of connections."""
 
     def __init__(self, folder: Path) -> None:
         self.connections: list[str] = []
@@ -252,7 +252,7 @@ class Servers:
 
 
 def hostile_sources(replacements: dict[str, str]) -> dict[str, str]:
-    """Attack to source, with its honest part."""
+    """By attack: its source, with the honest part."""
     honest = (RED_TEAM / f"{HONEST_PART}.py").read_text(encoding="utf-8")
     sources = {}
     for file in RED_TEAM.glob("*.py"):
@@ -266,13 +266,13 @@ def hostile_sources(replacements: dict[str, str]) -> dict[str, str]:
 
 
 def half_done() -> str:
-    """The honest part alone, in a notebook."""
+    """A notebook with the honest part only."""
     source = (RED_TEAM / f"{HONEST_PART}.py").read_text(encoding="utf-8")
     return json.dumps({"cells": [{"cell_type": "code", "source": source, "metadata": {}, "outputs": []}]})
 
 
 def make_class(folder: Path, replacements: dict[str, str]) -> Path:
-    """The class folder: attacks, files that are none, strange names, links, and honest work."""
+    """A class folder with attacks, unreadable files, strange names, links and honest work."""
     students = folder / "class"
     for name, source in hostile_sources(replacements).items():
         write(students / name / f"{LESSON}.py", source.encode())
@@ -289,7 +289,7 @@ def make_class(folder: Path, replacements: dict[str, str]) -> Path:
 
 
 def _make_oddities(students: Path, folder: Path) -> None:
-    """Things in the places of files that are not files, or not this student's."""
+    """Make entries that are not regular files, or belong to another student."""
     elsewhere = students / "honest_all" / f"{LESSON}.py"
     links = {"link_to_a_classmate": str(elsewhere), "link_to_nothing": "nowhere", "link_to_a_device": "/dev/zero"}
     links["link_to_itself"] = f"{LESSON}.py"
@@ -314,7 +314,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """Student to result."""
+    """By student: the result."""
     files = folder.glob(f"students/*/{LESSON}.json")
     return {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in files}
 
@@ -324,7 +324,7 @@ def exercises_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every piece of text in a result, keys included."""
+    """All texts in a result, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

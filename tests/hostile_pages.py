@@ -1,4 +1,4 @@
-"""What a classmate's notebook does to a page that loads it: files to load, and a hole for its code to speak through."""
+"""A classmate's notebook that attacks the page that loads it: files to load, and a hole for sending messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LESSON = "ch06_vjps"
 PAGE = f"{LESSON}.html"
 SAID = ".page-progress p [role=status]"
-"""What the page says of a file."""
+"""The page's message about a loaded file."""
 HOLE = """
 const Known = Worker;
 const hole = "Object.defineProperty(Array, 'hole', { value: self.postMessage.bind(self) });\\n";
@@ -29,9 +29,9 @@ window.Worker = class extends Known {
 
 @contextmanager
 def hole(reader: Reader) -> Iterator[None]:
-    """The worker's code is as confined as ever, but for `js.Array.hole(message)`, which sends a page anything.
+    """Leave the worker's code confined, except for `js.Array.hole(message)`, which sends the page any message.
 
-    What the worker's own walls hold back is held off by the page as well.
+    Messages that the worker's own confinement would stop must be stopped by the page as well.
     """
     script = reader.call("Page.addScriptToEvaluateOnNewDocument", source=HOLE)["identifier"]
     try:
@@ -52,7 +52,7 @@ def notebook(sources: dict[str, str], own: Sequence[str] = (), **more: Any) -> s
 
 
 def load(reader: Reader, text: str, name: str = "friend.ipynb", says: str = "Loaded") -> str:
-    """Load a file; what the page says of it, in which the words `says` are."""
+    """Load a file; returns the page's message, which contains the words `says`."""
     reader.js(
         f"files = new DataTransfer(); files.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));"
         f"document.querySelector({SAID!r}).textContent = '';"
@@ -66,5 +66,5 @@ def load(reader: Reader, text: str, name: str = "friend.ipynb", says: str = "Loa
 
 
 def ready(reader: Reader, selector: str) -> None:
-    """Wait until what was started there has ended."""
+    """Wait until the work started there has ended."""
     reader.until(f"document.querySelector({selector + ' .page-tools button'!r}).hidden === false")

@@ -1,4 +1,4 @@
-"""Results of learners who mean no good: names and messages that break what does not escape them."""
+"""Results with hostile names and messages, which break any output that does not escape them."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ EVIL = (
     "  ]]> --> ``` ```` | | \x00\x08\x0b\x1b[2J\ufffe\ud800 \u202e *nan\n"
     "<meta http-equiv=refresh content='0;url=http://evil.example/meta'><base href='http://evil.example/'>"
 )
-"""A message with all that could end what it stands in."""
+"""A message with every syntax that could end its context."""
 
 
 def a_result(student: str, *, lesson: str = LESSON, message: str = EVIL, file: str | None = None) -> SubmissionResult:
-    """A result in which the first exercise passes, the second fails with a message, and the rest is not written."""
+    """A result in which the first exercise passes, the second fails with a message, and the rest is missing."""
     exercises = []
     for place, listed in enumerate(find_lesson(lesson).exercises):
         statuses: tuple[ExerciseStatus, ...] = ("passed", "partial", "error", "missing")

@@ -1,4 +1,4 @@
-"""A page of the book that runs Python, and a reader who types, presses and looks at it."""
+"""A book page that runs Python, and a simulated reader who types, clicks and reads."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from widget_pages import Browser, Quiet
 
 ONLY_HERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
 PATIENCE = 90.0
-"""Seconds for what takes a few on an idle machine."""
+"""Seconds allowed for what takes a few on an idle machine."""
 WHOLE_RUN = 900
 CTRL = 2
 
 
 class Server(ThreadingHTTPServer):
-    """A plain file server that can be gone for a while."""
+    """A plain file server that can go offline for a while."""
 
     gone = False
 
     def __init__(self, folder: Path) -> None:
         super().__init__(("127.0.0.1", 0), partial(_Noting, directory=str(folder)))
         self.asked: list[str] = []
-        """What was asked for, workers' files too."""
+        """Requested paths, including workers' files."""
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
         return not self.gone
@@ -68,7 +68,7 @@ class Reader(Browser):
         self.until("document.documentElement.dataset.cells === 'ready'")
 
     def until(self, condition: str, seconds: float = PATIENCE) -> None:
-        """Wait until something is so in the page."""
+        """Wait until a condition holds in the page."""
         end = time.monotonic() + seconds
         while not self.js(condition):
             assert time.monotonic() < end, condition
@@ -81,18 +81,18 @@ class Reader(Browser):
         return str(self.js(f"document.querySelector({selector!r})?.innerText ?? ''"))
 
     def press(self, selector: str, words: str) -> None:
-        """Press the visible button with these words."""
+        """Press the visible button with this text."""
         found = f"[...document.querySelectorAll({selector + ' button'!r})]"
         button = f"{found}.find((one) => !one.hidden && one.textContent === {words!r})"
         self.until(f"Boolean({button})")
         self.js(f"{button}.click()")
 
     def fill(self, selector: str, code: str) -> None:
-        """Open the editor in an element, and type this in the place of all that is there."""
+        """Open the editor in an element, and replace its contents."""
         if not self.js(f"Boolean(document.querySelector({selector + ' .cm-content'!r}))"):
             if selector.startswith(".exercise"):
                 self.js(f"document.querySelector({selector + ' pre'!r}).click()")
-            else:  # a click on code of the page is a reader's who copies it
+            else:  # readers click on the page's code only to copy it
                 self.press(selector, "Edit")
             self.until(f"Boolean(document.querySelector({selector + ' .cm-content'!r}))")
         self.js(f"document.querySelector({selector + ' .cm-content'!r}).focus()")
@@ -100,14 +100,14 @@ class Reader(Browser):
         self.call("Input.insertText", text=code)
 
     def chord(self, key: str, modifiers: int = 0, command: str = "", code: int = 0) -> None:
-        """Press a key with others held: 2 is Ctrl, 8 is Shift."""
+        """Press a key with modifiers: 2 is Ctrl, 8 is Shift."""
         press = {"key": key, "windowsVirtualKeyCode": code or ord(key.upper()[0]), "modifiers": modifiers}
         more = {"commands": [command]} if command else {}
         self.call("Input.dispatchKeyEvent", type="rawKeyDown", **press, **more)
         self.call("Input.dispatchKeyEvent", type="keyUp", **press)
 
     def checked(self, name: str) -> str:
-        """Press Check, and what the card says then."""
+        """Press Check; returns the text of the card."""
         self.press(self.exercise(name), "Check")
         card = self.exercise(name, ".exercise-card")
         self.until(f"document.querySelector({card!r}).innerText")
@@ -117,6 +117,6 @@ class Reader(Browser):
         return str(self.js("document.activeElement.className + ' ' + document.activeElement.textContent.slice(0, 40)"))
 
     def complaints(self) -> list[str]:
-        """What the console says that is no remark, and requests to other hosts."""
+        """Console errors and warnings, and requests to other hosts."""
         said = [event["params"]["entry"] for event in self.events if event.get("method") == "Log.entryAdded"]
         return [one["text"] for one in said if one["level"] == "error"] + self.faults()

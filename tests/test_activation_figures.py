@@ -1,6 +1,6 @@
-"""The figures that the chapters state about activation memory and FLOPs, held to what the instruments measure.
+"""The chapters' figures on activation memory and FLOPs agree with the instruments' measurements.
 
-Bytes are in GB = 10⁹ bytes. Where a formula is exact it is met to the byte; the rest to the digits that are printed.
+GB means 10⁹ bytes. Exact formulas must agree to the byte, other figures to the printed digits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MODELS = {"7B": LLAMA_2_7B, "70B": LLAMA_3_1_70B}
 
 @cache
 def cost(model: str, policy: str, *, head: bool = False) -> Cost:
-    """Of all layers; where they are treated alike, from three small depths: `test_the_line_holds_to_full_depth`."""
+    """Cost of all layers; extrapolated from three small depths if layers are treated alike (see the next test)."""
     of = predict if "segments" in policy else partial(predict_at_depth, first=2 if policy == "offload" else 1)
     return of(POLICIES[policy], MODELS[model], SEQ, head=head)
 
@@ -47,18 +47,18 @@ def cost(model: str, policy: str, *, head: bool = False) -> Cost:
     ("model", "policy", "head"),
     [("7B", "none", True), ("7B", "selective_half", False), ("70B", "every_layer", True)],
 )
-def test_the_line_holds_to_full_depth(model: str, policy: str, head: bool) -> None:
-    """All 32 and all 80 layers, traced one by one, cost what three small depths foretell: to the byte."""
+def test_extrapolation_is_exact_at_full_depth(model: str, policy: str, head: bool) -> None:
+    """All 32 and all 80 layers, traced one by one, cost exactly what three small depths predict."""
     assert cost(model, policy, head=head) == predict(POLICIES[policy], MODELS[model], SEQ, head=head)
 
 
-def test_policies_that_treat_layers_in_groups_are_on_no_line() -> None:
+def test_grouped_policies_are_not_linear_in_depth() -> None:
     with pytest.raises(ValueError, match=r"saved_bytes of 6, 7 and 8 layers are on no straight line"):
         predict_at_depth(POLICIES["sqrt_segments"], LLAMA_2_7B, SEQ, first=6)
 
 
 def layer(config: LlamaConfig, **options: Any) -> int:
-    """Bytes that one block saves at the full sequence, its input included."""
+    """Bytes that one block saves at the full sequence length, including its input."""
     with FakeTensorMode():
         block = Block(config, **options)
         cos, sin = rope_angles(config, SEQ, torch.bfloat16)
@@ -68,11 +68,11 @@ def layer(config: LlamaConfig, **options: Any) -> int:
     return meter.bytes
 
 
-# what a layer keeps
+# Memory of a layer
 
 
 @pytest.mark.parametrize(("model", "n_bytes"), [("7B", 1_259_405_312), ("70B", 2_720_071_680)])
-def test_a_llama_layer_keeps_what_the_formula_says(model: str, n_bytes: int) -> None:
+def test_a_llama_layer_keeps_as_much_as_the_formula(model: str, n_bytes: int) -> None:
     config = MODELS[model]
     assert layer(config) == SEQ * layer_bytes(config) == n_bytes
 
@@ -86,9 +86,9 @@ def test_a_llama_layer_keeps_what_the_formula_says(model: str, n_bytes: int) -> 
     ],
     ids=["fused SwiGLU", "norms as compositions", "attention as a composition"],
 )
-def test_what_fusing_changes(options: dict[str, bool], small: float, large: float) -> None:
+def test_fusing_changes_saved_bytes(options: dict[str, bool], small: float, large: float) -> None:
     for config, total in ((LLAMA_2_7B, small), (LLAMA_3_1_70B, large)):
-        result = 2 * SEQ * config.hidden  # of the stack, alive as well
+        result = 2 * SEQ * config.hidden  # for the stack's output, alive as well
         assert (config.layers * layer(config, **options) + result) / 1e9 == pytest.approx(total, rel=2e-3)
 
 
@@ -97,7 +97,7 @@ def test_parameters(model: str, n_params: int) -> None:
     assert MODELS[model].n_params == n_params
 
 
-def test_a_real_run_keeps_what_a_fake_one_keeps() -> None:
+def test_real_and_fake_runs_keep_the_same() -> None:
     config = LlamaConfig(hidden=256, layers=1, heads=4, kv_heads=2, ffn=688, vocab=10)
     real = measure_bytes(POLICIES["none"], config, 512)
     assert real == predict(POLICIES["none"], config, 512)
@@ -107,7 +107,7 @@ def test_a_real_run_keeps_what_a_fake_one_keeps() -> None:
 
 @pytest.mark.parametrize(("s", "h", "a"), [(8192, 8192, 64), (2048, 6144, 64), (2048, 12288, 96)])
 def test_the_published_formula_of_a_gpt_layer_is_in_bytes(s: int, h: int, a: int) -> None:
-    """s b h (34 + 5 a s / h), Korthikanti et al. 2022, equation 1: without another factor for 16 bits."""
+    """s b h (34 + 5 a s / h), Korthikanti et al. 2022, equation 1: no further factor for 16 bits."""
     with FakeTensorMode():
         block = GPTBlock(h, a)
         x = torch.empty(1, s, h, dtype=torch.bfloat16, requires_grad=True)
@@ -118,10 +118,10 @@ def test_the_published_formula_of_a_gpt_layer_is_in_bytes(s: int, h: int, a: int
     assert meter.bytes != pytest.approx(2 * formula, rel=0.4)
 
 
-# what policies keep
+# Memory of policies
 
 KEPT = {
-    # policy: kept, peak of the layers alone, peak with the head; GB
+    # By policy: kept, peak of the layers alone, peak with the head; in GB
     "7B": {
         "none": (40.37, 40.80, 43.58),
         "every_layer": (2.21, 3.83, 5.43),
@@ -153,7 +153,7 @@ def test_bytes_of_a_policy(model: str, policy: str) -> None:
 
 
 def test_the_loss_sets_the_peak_of_a_checkpointed_model() -> None:
-    """Three float32 tensors (s, vocabulary) at once are more than all checkpoints of 80 layers."""
+    """Three float32 tensors (s, vocabulary) at once take more than all checkpoints of 80 layers."""
     config = LLAMA_3_1_70B
     assert 3 * 4 * SEQ * config.vocab > config.layers * 2 * SEQ * config.hidden
     layers, model = (cost("70B", "every_layer", head=head).peak_bytes for head in (False, True))
@@ -170,7 +170,7 @@ def test_the_best_number_of_segments(model: str, best: float) -> None:
 
 
 @pytest.mark.parametrize("n", [4, 8, 16])
-def test_the_segment_model_is_the_measured_peak_less_a_constant(n: int) -> None:
+def test_the_segment_model_differs_from_the_peak_by_a_constant(n: int) -> None:
     rest = predict(segments(n), LLAMA_2_7B, SEQ).peak_bytes - SEQ * segment_model(LLAMA_2_7B, n)
     assert rest / 1e9 == pytest.approx(0.43, abs=0.02)
 
@@ -179,7 +179,7 @@ def test_the_segment_model_is_the_measured_peak_less_a_constant(n: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [2, 3, 10])
-def test_backward_costs_twice_forward_less_the_gradient_that_no_one_asked_for(depth: int) -> None:
+def test_backward_costs_twice_forward_less_an_unneeded_input_gradient(depth: int) -> None:
     model = nn.Sequential(*(nn.Linear(16, 16) for _ in range(depth)))
     for asked in (True, False):
         x = torch.ones(4, 16, requires_grad=asked)
@@ -210,8 +210,8 @@ def test_flops_of_a_policy(policy: str) -> None:
     assert ratio == pytest.approx(FLOPS[policy], abs=1e-3)
 
 
-def test_four_thirds_where_all_is_run_again() -> None:
-    """Exactly 4/3 with attention as a composition and no early stop; less with it."""
+def test_full_recomputation_costs_four_thirds() -> None:
+    """Exactly 4/3 with attention as a composition and without early stop; less with early stop."""
     options: dict[str, Any] = {"dtype": torch.float32, "fused_attention": False}
     base = predict(POLICIES["none"], SMALL, SMALL_SEQ, **options)
     assert base.backward_flops == 2 * base.forward_flops
@@ -221,11 +221,11 @@ def test_four_thirds_where_all_is_run_again() -> None:
     assert 1.2 < early.flops / base.flops < 1.3
 
 
-# the same gradients
+# Equal gradients
 
 
 def gradients(policy: str) -> tuple[list[Tensor], Tensor]:
-    """Gradients of all parameters and of the input, of a small real stack in float32."""
+    """Gradients of all parameters and of the input, for a small real stack in float32."""
     torch.manual_seed(0)
     config = LlamaConfig(hidden=32, layers=5, heads=4, kv_heads=2, ffn=48, vocab=10)
     stack = Stack(config, 16, dtype=torch.float32)
@@ -237,14 +237,14 @@ def gradients(policy: str) -> tuple[list[Tensor], Tensor]:
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name not in ("none", "reversible")])
-def test_gradients_are_the_same_to_the_last_bit(policy: str) -> None:
+def test_gradients_are_bitwise_equal(policy: str) -> None:
     (weights, x), (expected_weights, expected_x) = gradients(policy), gradients("none")
     assert len(weights) == len(expected_weights) == 5 * 9
     assert all(torch.equal(a, b) for a, b in zip(weights, expected_weights, strict=True))
     assert torch.equal(x, expected_x)
 
 
-def test_a_reversible_stack_has_the_gradients_of_its_two_streams_to_rounding() -> None:
+def test_a_reversible_stack_has_its_streams_gradients_up_to_rounding() -> None:
     weights, dx = gradients("reversible")
     torch.manual_seed(0)
     stack = Stack(LlamaConfig(hidden=32, layers=5, heads=4, kv_heads=2, ffn=48, vocab=10), 16, dtype=torch.float32)
@@ -263,12 +263,12 @@ def test_a_reversible_stack_has_the_gradients_of_its_two_streams_to_rounding() -
 
 def test_offloaded_activations_leave_the_device() -> None:
     kept = cost("7B", "offload")
-    assert kept.saved_bytes == 2 * SEQ * LLAMA_2_7B.hidden  # the stack's result alone
+    assert kept.saved_bytes == 2 * SEQ * LLAMA_2_7B.hidden  # only the stack's output
     assert kept.flops == cost("7B", "none").flops
 
 
 def test_the_tracker_sees_saved_tensors_freed_one_by_one() -> None:
-    """Backward frees what a node saved as soon as the node is done: layer after layer, not at the end."""
+    """Backward frees saved tensors after each node, so layer after layer, not at the end."""
     torch.manual_seed(0)
     layers = [nn.Sequential(nn.Linear(64, 64), nn.Tanh()) for _ in range(8)]
     alive: list[int] = []
@@ -282,4 +282,4 @@ def test_the_tracker_sees_saved_tensors_freed_one_by_one() -> None:
         loss.backward()
     tensor = 4 * 512 * 64
     steps = [before - after for before, after in pairwise(alive[1:])]
-    assert steps == pytest.approx([tensor] * len(steps), rel=0.15)  # less a layer's weight gradients, which stay
+    assert steps == pytest.approx([tensor] * len(steps), rel=0.15)  # minus a layer's weight gradients, which stay

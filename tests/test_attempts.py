@@ -1,4 +1,4 @@
-"""Hand-ins of Brightspace and Blackboard, when they came, and attempts before the one that counts."""
+"""Hand-ins from Brightspace and Blackboard, their times, and earlier attempts."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def receipt(user: str, name: str = "Jürgen Groß", attached: str = "\tOriginal 
         ("12 mai 2026 2254", ""),
     ],
 )
-def test_brightspace_writes_a_time_in_several_ways(text: str, at: str) -> None:
+def test_brightspace_times_are_parsed_in_all_formats(text: str, at: str) -> None:
     assert brightspace_time(text) == at
 
 
@@ -116,7 +116,7 @@ def test_brightspaces_older_export_is_flat_and_a_zip_in_it_has_its_time(tmp_path
     assert {(one.student, one.at) for one in found.work} == {("Bo Ek", at), ("Eva Ö", at)}
 
 
-def test_two_who_are_called_the_same_on_brightspace_are_two(tmp_path: Path) -> None:
+def test_brightspace_namesakes_are_two_students(tmp_path: Path) -> None:
     at = "Nov 12, 2026 1054 PM"
     names = (f"11-99 - Ann Lee - {at}/ch06.py", f"12-99 - Ann Lee - {at}/ch06.py")
     found = find_work(files(tmp_path / "class", dict.fromkeys(names, RIGHT)))
@@ -153,14 +153,14 @@ def test_blackboard_is_flat_with_a_receipt_for_each_attempt(tmp_path: Path) -> N
     assert found.remarks == []
 
 
-def test_a_file_that_is_called_like_a_classmates_attempt_is_its_owners(tmp_path: Path) -> None:
+def test_a_file_named_like_a_classmates_attempt_is_its_owners(tmp_path: Path) -> None:
     name = f"hw_ann_attempt_{LAST}_hw_bob_attempt_{LAST}_ch06.py"
     forged = f"hw_ann_attempt_{LAST}_hw_attempt_{LAST}.txt"
     found = find_work(files(tmp_path / "class", {name: RIGHT, forged: receipt("bob")}))
     assert set(found_in(found)) == {"ann"}
 
 
-def test_names_of_a_mac_are_the_same_students(tmp_path: Path) -> None:
+def test_names_from_macos_are_the_same_students(tmp_path: Path) -> None:
     named = unicodedata.normalize("NFD", "11-99 - Jürgen Groß - Nov 12, 2026 1054 PM/ch06.py")
     assert set(found_in(find_work(files(tmp_path / "class", {named: RIGHT})))) == {"Jürgen Groß"}
 
@@ -168,7 +168,7 @@ def test_names_of_a_mac_are_the_same_students(tmp_path: Path) -> None:
 # Attempts
 
 
-def test_canvas_keeps_both_attempts_where_both_were_exported(tmp_path: Path) -> None:
+def test_both_attempts_in_a_canvas_export_are_kept(tmp_path: Path) -> None:
     folder = files(tmp_path, {"ann_1_2_ch06.py": WRONG, "ann_1_3_ch06-1.py": RIGHT})
     found = find_work(folder)
     assert found_in(found) == {"ann_1": ("ann_1_3_ch06-1.py", "")}
@@ -176,7 +176,7 @@ def test_canvas_keeps_both_attempts_where_both_were_exported(tmp_path: Path) -> 
     assert found.not_recognised == []
 
 
-def test_what_is_empty_is_no_last_attempt(tmp_path: Path) -> None:
+def test_an_empty_hand_in_is_not_the_last_attempt(tmp_path: Path) -> None:
     untouched = "def relu_vjp(g, x):\n    raise NotImplementedError\n"
     folder = files(tmp_path, {f"hw_ann_attempt_{FIRST}_ch06.py": RIGHT, f"hw_ann_attempt_{LAST}_ch06.py": untouched})
     found = find_work(folder)
@@ -188,12 +188,12 @@ def test_what_is_empty_is_no_last_attempt(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_attempts_are_kept_listed_and_shown(backprop: Command, tmp_path: Path) -> None:
-    """One beside the last in the class folder, and one whose result was replaced."""
+    """One attempt is beside the last in the class folder, the other one's result was replaced."""
     classroom = files(tmp_path / "class", {f"hw_ann_attempt_{FIRST}_ch06.py": WRONG})
     assert backprop("grade", "class", "--isolation", "process").returncode == 0
     before = json.loads((tmp_path / "results" / "students" / "ann" / f"{SLUG}.json").read_text())
     files(classroom, {f"hw_ann_attempt_{LAST}_ch06.py": RIGHT})
-    for _ in range(2):  # what is graded already stays, and what it replaced
+    for _ in range(2):  # the second run keeps results and replaced attempts
         run = backprop("grade", "class", "--isolation", "process")
         assert run.returncode == 0, run.stderr
     (kept,) = (tmp_path / "results" / ".earlier" / "ann" / SLUG).iterdir()
@@ -229,15 +229,13 @@ ENTRIES: dict[str, Callable[[str, int, int], str]] = {
 
 
 @pytest.mark.parametrize("platform", ENTRIES)
-def test_a_later_download_is_known_by_the_platforms_numbers_and_another_class_is_not(
-    tmp_path: Path, platform: str
-) -> None:
-    """The next day's zip has another name; nobody had to type --replace for the same name."""
+def test_a_later_download_is_recognised_and_another_class_is_not(tmp_path: Path, platform: str) -> None:
+    """The next day's zip has another name, and needs no --replace."""
     out, names = tmp_path / "res", ("Ada", "Bob", "Eve", "Kim")
     out.mkdir()
 
     def graded(called: str, attempts: dict[str, int]) -> tuple[ClassFolder, ClassRecord]:
-        """As `grade` does before and after it judges."""
+        """Do what `grade` does before and after judging."""
         folder = tmp_path / called
         for number, name in enumerate(names, 1):
             if name in attempts:

@@ -1,4 +1,4 @@
-"""The FLOPs of every bracketing against PyTorch's counter, and the cheapest against the classic recurrence."""
+"""FLOPs of every bracketing agree with PyTorch's counter, and the cheapest with the classic recurrence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def multiplied(tree: Tree, jacobians: dict[int, torch.Tensor]) -> torch.Tensor:
 
 
 def least(widths: Sequence[int]) -> int:
-    """The cheapest order, by the recurrence over the last product."""
+    """The cheapest cost, by the recurrence over the last product."""
 
     @cache
     def cheapest(first: int, last: int) -> int:
@@ -53,8 +53,8 @@ def test_each_order_costs_what_pytorch_counts_and_gives_the_same_product(jacobia
             torch.testing.assert_close(result, expected)
 
 
-def test_all_orders_are_there_and_each_once() -> None:
-    """Catalan's numbers; one Jacobian is a product of nothing."""
+def test_every_order_occurs_once() -> None:
+    """Their number is Catalan's; a single Jacobian needs no product."""
     for jacobians in range(1, 7):
         found = bracketings(jacobians)
         assert len(set(found)) == len(found) == math.comb(2 * jacobians - 2, jacobians - 1) // jacobians
@@ -68,7 +68,7 @@ def test_all_orders_are_there_and_each_once() -> None:
     ]
 
 
-def test_the_first_starts_from_the_output_end_and_the_last_from_the_input_end() -> None:
+def test_the_first_order_is_reverse_mode_and_the_last_forward_mode() -> None:
     trees, widths = bracketings(4), (7, 5, 4, 3, 2)
     assert [step[:2] for step in products(trees[0], widths)] == [(4, 3), (4, 2), (4, 1)]
     assert [step[:2] for step in products(trees[-1], widths)] == [(2, 1), (3, 1), (4, 1)]
@@ -76,7 +76,7 @@ def test_the_first_starts_from_the_output_end_and_the_last_from_the_input_end() 
     assert flops(trees[-1], widths) == 2 * 7 * (5 * 4 + 4 * 3 + 3 * 2)  # n_0 columns
 
 
-def test_the_cheapest_order_is_that_of_the_recurrence() -> None:
+def test_the_cheapest_order_agrees_with_the_recurrence() -> None:
     draw = random.Random(0)
     for _ in range(50):
         widths = [2 ** draw.randrange(11) for _ in range(draw.randrange(3, 7))]

@@ -1,4 +1,4 @@
-"""The card that says no: it refuses what does not fit and nothing else, and a sharded step adds up."""
+"""The simulated GPU refuses exactly what does not fit, and the memory of a sharded step adds up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SMALL = LlamaConfig(hidden=64, layers=3, heads=4, kv_heads=4, ffn=172, vocab=100
 N = 400  # bytes of a float32 vector of 100
 
 
-def test_a_card_takes_what_just_fits_and_refuses_a_byte_more() -> None:
+def test_a_gpu_accepts_its_capacity_and_refuses_a_byte_more() -> None:
     x = torch.ones(100)
     with Card(capacity=3 * N, held=N) as card:
         kept = [x * 2, x * 3]
@@ -25,7 +25,7 @@ def test_a_card_takes_what_just_fits_and_refuses_a_byte_more() -> None:
     assert len(kept) == 1
 
 
-def test_what_is_freed_can_be_had_again() -> None:
+def test_freed_memory_can_be_reused() -> None:
     x = torch.ones(100)
     with Card(capacity=2 * N) as card:
         for _ in range(5):
@@ -61,8 +61,8 @@ def test_sharding_divides_the_states_and_leaves_the_activations() -> None:
 
 
 @pytest.mark.slow
-def test_whole_gradients_do_not_stay() -> None:
-    """Eight cards: beside one layer's gradients, an eighth of the rest lives when backward is over."""
+def test_full_gradients_are_freed() -> None:
+    """With eight GPUs, one layer's gradients and an eighth of the rest are alive at the end of backward."""
     wide = LlamaConfig(hidden=64, layers=40, heads=4, kv_heads=4, ffn=172, vocab=100)
     step = sharded_step(wide, 1, 8)
     assert step.backward - step.held < 0.6 * 2 * wide.n_params

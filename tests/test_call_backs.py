@@ -1,4 +1,4 @@
-"""Functions and objects that cross between a check and a submission: each stays where it lives, and is called there."""
+"""Functions and objects passed between a check and a submission stay in their own process and are called there."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def _also_of_one_argument(x: float) -> float:
     return x
 
 
-def test_what_a_call_back_cannot_return_is_an_error_of_the_caller(run_cells: Make) -> None:
-    """And the conversation goes on where it was."""
+def test_an_unsendable_result_of_a_call_back_is_an_error_in_the_caller(run_cells: Make) -> None:
+    """Later calls still work."""
     run = run_cells(
         "def f(g):\n    try:\n        g()\n    except TypeError as e:\n        return str(e)\ndef h():\n    return 2"
     )
@@ -73,8 +73,8 @@ def test_the_arguments_of_call_backs_are_counted(run_cells: Make, monkeypatch: p
     assert value(run, "h") == 2
 
 
-def test_a_call_back_takes_what_its_function_is_made_for(run_cells: Make) -> None:
-    """A function of ours may take time in proportion to the square of what it is given."""
+def test_a_call_back_refuses_too_large_arguments(run_cells: Make) -> None:
+    """A function of ours may take time proportional to the square of its input's size."""
     run = run_cells("import numpy as np\ndef f(g, size):\n    return g(np.zeros(size))\ndef h():\n    return 2")
     assert value(run, "f", len, 1000) == 1000
     with pytest.raises(Crashed, match="a call-back with 1953 KiB of arguments"):
@@ -82,7 +82,7 @@ def test_a_call_back_takes_what_its_function_is_made_for(run_cells: Make) -> Non
     assert value(run, "h") == 2
 
 
-def test_a_class_that_refuses_to_be_looked_at_has_no_method(run_cells: Make) -> None:
+def test_a_class_that_refuses_inspection_has_no_methods(run_cells: Make) -> None:
     run = run_cells(
         "class Meta(type):\n    def __getattr__(cls, name): raise SystemExit\n"
         "class Tensor(metaclass=Meta): pass\ndef h():\n    return 2"
@@ -91,7 +91,7 @@ def test_a_class_that_refuses_to_be_looked_at_has_no_method(run_cells: Make) -> 
     assert value(run, "h") == 2
 
 
-def test_texts_are_known_to_be_the_submissions_own(run_cells: Make) -> None:
+def test_texts_are_marked_as_the_submissions_own(run_cells: Make) -> None:
     run = run_cells("def f():\n    raise NotImplementedError('f: your code here')", "x = 1")
     assert run.source.says("f: your code here")
     assert not run.source.says("f_0.25: your code here")

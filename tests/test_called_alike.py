@@ -1,4 +1,4 @@
-"""Entries of a class folder that are called alike: each is a student, and none takes the place of another."""
+"""Entries of a class folder with colliding names are separate students; none replaces another."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ ALIKE = {
     "student .victim": [".victim", " student .victim"],
     "Ann Last": ["Ann Last_101_assignsubmission_file_", "1-2 - Ann Last - 1 March 2027 1004 PM"],
 }
-"""Entries of a class folder, and others that are called alike."""
+"""Names of entries, each with names that collide with it."""
 
 
 def enter(folder: Path, entry: str, text: str) -> None:
-    """Hand this in as an entry of a class folder: a folder, a zip or something that is called like an archive."""
+    """Add an entry to a class folder: a folder, a zip, or a file with the name of an archive."""
     made = folder / "made"
     class_of(made, "ch06_vjps.py")
     (made / "ch06_vjps.py").write_text(text)
@@ -50,8 +50,8 @@ def enter(folder: Path, entry: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("entry", "other"), [(entry, other) for entry, others in ALIKE.items() for other in others])
-def test_who_is_called_alike_takes_no_ones_place(tmp_path: Path, entry: str, other: str) -> None:
-    """A classmate's folder ` victim`, or `victim.zip`, was graded in the place of `victim`'s."""
+def test_colliding_names_do_not_replace_each_other(tmp_path: Path, entry: str, other: str) -> None:
+    """Formerly a classmate's folder ` victim`, or `victim.zip`, was graded instead of `victim`'s."""
     (tmp_path / "class").mkdir()
     enter(tmp_path, entry, RIGHT)
     enter(tmp_path, "bystander", RIGHT)
@@ -67,7 +67,7 @@ def test_who_is_called_alike_takes_no_ones_place(tmp_path: Path, entry: str, oth
     assert all(item.remark == "" for item in found.work if item.student == name)
 
 
-def test_most_of_an_export_keep_the_names_that_its_platform_gave_them(tmp_path: Path) -> None:
+def test_most_entries_of_an_export_keep_their_names(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     for entry in ("Ann Last_101_assignsubmission_file_", "Bo Lee_102_assignsubmission_file_"):
         enter(tmp_path, entry, RIGHT)
@@ -85,10 +85,8 @@ def test_most_of_an_export_keep_the_names_that_its_platform_gave_them(tmp_path: 
         (["lee-ann", "lee-bob"], ""),
     ],
 )
-def test_a_neighbour_takes_no_name_by_being_called_as_a_platform_calls(
-    tmp_path: Path, others: list[str], line: str
-) -> None:
-    """It was graded as ann, with no points, and the exit status was 0."""
+def test_an_imitated_platform_name_does_not_take_over_a_student(tmp_path: Path, others: list[str], line: str) -> None:
+    """Formerly it was graded as ann, with no points, and the exit status was 0."""
     class_of(tmp_path, *(f"{who}/ch06_vjps.py" for who in ("ann", "bob", "cy", *others)))
     for who in others:
         (tmp_path / who / "ch06_vjps.py").write_text(DECOY)
@@ -100,8 +98,8 @@ def test_a_neighbour_takes_no_name_by_being_called_as_a_platform_calls(
     assert set(others) <= set(by_student) or any(line in remark for remark in found.remarks)
 
 
-def test_a_list_of_gradescope_s_counts_in_its_export_alone(tmp_path: Path) -> None:
-    """`bob`'s points were mallory's, and bob had no row."""
+def test_a_gradescope_list_counts_only_in_a_gradescope_export(tmp_path: Path) -> None:
+    """Formerly mallory got `bob`'s points, and bob had no row."""
     class_of(tmp_path, *(f"{who}/ch06_vjps.py" for who in ("ann", "bob", "submission_1")))
     who = "{}:\n  :submitters:\n  - :email: {}\n"
     file = tmp_path / "submission_metadata.yml"
@@ -119,7 +117,7 @@ def test_a_list_of_gradescope_s_counts_in_its_export_alone(tmp_path: Path) -> No
     assert f"{file}: lists bob, which Gradescope calls no folder; passed over" in found.remarks
 
 
-def test_who_is_called_alike_has_one_clear_line(tmp_path: Path) -> None:
+def test_colliding_names_are_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     for entry in ("victim", " victim", "victim.zip", "victim.rar"):
         enter(tmp_path, entry, RIGHT if entry == "victim" else DECOY)
@@ -135,8 +133,8 @@ def test_who_is_called_alike_has_one_clear_line(tmp_path: Path) -> None:
     assert graded(again) == graded(found), "the same names each time"
 
 
-def test_what_was_unpacked_beside_its_zip_is_one_student_s(tmp_path: Path) -> None:
-    """As an instructor leaves it: no second row for everyone in the class."""
+def test_a_zip_and_its_unpacked_folder_are_one_student(tmp_path: Path) -> None:
+    """Instructors leave both in the folder; the class must not get a second row for everyone."""
     (tmp_path / "class").mkdir()
     for entry in ("ann", "ann.zip"):
         enter(tmp_path, entry, RIGHT)
@@ -156,7 +154,7 @@ def test_what_was_unpacked_beside_its_zip_is_one_student_s(tmp_path: Path) -> No
     assert rows(found).keys() == {"ann/essay.pdf"}, "what else lies in it has its row"
 
 
-def test_a_name_with_a_hash_takes_no_ones_place(tmp_path: Path) -> None:
+def test_a_name_with_a_hash_replaces_nobody(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     for entry in ("victim", " victim"):
         enter(tmp_path, entry, RIGHT)

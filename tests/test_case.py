@@ -1,4 +1,4 @@
-"""A difference between two values is found and said in a line: `verdict`, `summarise`, `kind`."""
+"""Differences between two values are found and described in a line: `verdict`, `summarise`, `kind`."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_unequal(got: Any, expected: Any, words: str) -> None:
     assert message.isprintable()
 
 
-def test_a_number_with_too_few_digits_is_said_to_have_them() -> None:
+def test_a_number_with_too_few_digits_is_called_imprecise() -> None:
     says = verdict(np.float32(0.1), 0.1)
     assert says == "dA is a float32 number, right to about 6 digits alone; a Python float expected"
     assert "0.2" in str(verdict(np.float32(0.2), 0.1))
@@ -188,7 +188,7 @@ def test_names_of_the_parts() -> None:
 
 
 def test_verbs_agree_with_their_names() -> None:
-    """ "parameters is wrong exactly in entries 2, 11 and 14" was said, and "the bytes is"."""
+    """Formerly "parameters is wrong exactly in entries 2, 11 and 14", and "the bytes is"."""
     assert verdict(1.0, 2.0, "the bytes") == "the bytes are 1; 2 expected"
     assert verdict(1.0, 2.0, "the number of calls") == "the number of calls is 1; 2 expected"
     assert verdict(A, A + 1, "parameters") == "parameters differ in all 6 entries, by at most 1"
@@ -201,7 +201,7 @@ def test_verbs_agree_with_their_names() -> None:
 
 
 @pytest.mark.parametrize("value", [np.full(3, 0.71828), 0.71828, np.float64(0.71828), "0.71828", [0.71828], {0.5: 1}])
-def test_a_kind_tells_no_value(value: Any) -> None:
+def test_a_kind_reveals_no_value(value: Any) -> None:
     assert not any(digits in summarise(value, show_numbers=False) for digits in ("718", "0.5"))
 
 

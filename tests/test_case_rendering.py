@@ -1,4 +1,4 @@
-"""The smallest failing case as it is shown, and as a program that makes it to its last digit."""
+"""How the smallest failing case is shown, and the program that reproduces it exactly."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def assert_fits(text: str) -> None:
 
 
 class TestRendering:
-    def test_the_lines_of_a_case_that_is_code_stand_in_one(self) -> None:
-        """A literal backslash and n stood between them."""
+    def test_a_case_of_code_is_shown_in_one_line(self) -> None:
+        """Formerly they were separated by a literal backslash and n."""
         first = render_case("f", [("a", 1)], [], case="b = a + a\ny = b + b").splitlines()[0]
         assert first.endswith("b = a + a; y = b + b:")
 
-    def test_matrices_stand_side_by_side(self) -> None:
+    def test_matrices_are_shown_side_by_side(self) -> None:
         got = np.array([[1.5, -2, 0], [4, 5, 6.25]])
         expected = np.array([[1.5, 2, 0], [4, 5, 6.5]])
         assert rendered([("dA", got, expected), ("dB", A, A)], g=np.array([0.5, 12.25]), axis=-1) == [
@@ -51,7 +51,7 @@ class TestRendering:
             "dB: right",
         ]
 
-    def test_rows_stand_one_above_the_other(self) -> None:
+    def test_rows_are_shown_above_each_other(self) -> None:
         assert rendered([("dx", np.array([1.0, 2.5]), np.array([1.0, -0.25]))])[2:] == [
             "dx: expected  [ 1.00  -0.25]",
             "    got       [ 1.00  *2.50]",
@@ -75,8 +75,8 @@ class TestRendering:
         assert "2.0000000" in text
         assert "*2.0000001" in text
 
-    def test_beside_a_whole_number_the_other_has_as_many_digits(self) -> None:
-        """It was: 89410638380; 8.959e10 expected."""
+    def test_numbers_beside_each_other_have_equally_many_digits(self) -> None:
+        """Formerly: 89410638380; 8.959e10 expected."""
         got = mismatch(89410638380, 89591876160.5, name="bytes", rtol=1e-9, atol=0.0)
         assert got is not None
         assert "89410638380" in got
@@ -101,7 +101,7 @@ class TestRendering:
         assert lines[4:6] == ["  at      expected  got", "  [3, 2]         0  0.5"]
         assert lines[-1] == "  …"
 
-    def test_what_is_no_array(self) -> None:
+    def test_values_that_are_not_arrays(self) -> None:
         lines = rendered([("dA", None, A)])
         assert lines[2].startswith("dA: expected  [[")
         assert lines[-1] == "    got       None"
@@ -120,7 +120,7 @@ class TestRendering:
         text = render_case("", [], [("x", 1, 2)], case="")
         assert text == "x: expected  2\n   got       1"
 
-    def test_much_is_cut(self) -> None:
+    def test_long_cases_are_cut(self) -> None:
         many = {f"a{i}": np.ones((4, 4)) for i in range(30)}
         lines = rendered([(f"d{i}", A + 1, A) for i in range(30)], **many)
         assert any(line.startswith("  … and ") for line in lines)
@@ -186,7 +186,7 @@ def test_a_program_is_shown_in_lines() -> None:
 
 
 def test_a_program_in_steps_is_shown_whole() -> None:
-    """A dict of them has been told by its keys, so that nobody saw the program that was answered wrong."""
+    """Formerly a dict of programs was described by its keys, so nobody saw the program with the wrong answer."""
     steps = [("z", "leaf"), ("k", "constant"), *[("f", "product", "z", "k")] * 3]
     shown = render_case("flow", [("programs", {"one": steps})], [], case="")
     assert_fits(shown)
@@ -195,7 +195,7 @@ def test_a_program_in_steps_is_shown_whole() -> None:
 
 
 def test_a_list_of_arrays_is_shown_with_its_numbers() -> None:
-    """Gradients have been 'a list of 2: a float64 array of shape (2,), …', on both sides."""
+    """Formerly gradients were 'a list of 2: a float64 array of shape (2,), …', on both sides."""
     grads = [np.array([1.0, 2.0]), np.array([3.0])]
     got = [np.array([0.5, 2.0]), np.array([3.0])]
     text = render_case("clip", [("grads", grads)], [("clipped", got, grads)], case="two gradients")
@@ -208,7 +208,7 @@ def test_a_list_of_arrays_is_shown_with_its_numbers() -> None:
 
 
 def test_a_list_of_pairs_is_shown_as_a_program_writes_it() -> None:
-    """It was 'a list of 2: a tuple of 2, a tuple of 2', on both sides."""
+    """Formerly 'a list of 2: a tuple of 2, a tuple of 2', on both sides."""
     wanted, got = [(0, 2), (0, 4)], [(0, 2)]
     text = render_case("pairs", [], [("the pairs", got, wanted)], case="")
     assert "[(0, 2), (0, 4)]" in text
@@ -216,8 +216,8 @@ def test_a_list_of_pairs_is_shown_as_a_program_writes_it() -> None:
     assert verdict(got, wanted, "the pairs") == "the pairs are [(0, 2)]; expected a list of 2, each a tuple of 2"
 
 
-def test_arrays_that_differ_in_dtype_alone_are_told_apart() -> None:
-    """Batches of integers and of floats looked the same."""
+def test_arrays_that_differ_only_in_dtype_are_distinguished() -> None:
+    """Formerly batches of integers and of floats looked the same."""
     whole = np.arange(2)
     text = render_case("pairs", [("batches", [whole, whole.astype(float)])], [], case="")
     assert "batches[0] = np.array([0, 1])" in text
@@ -225,7 +225,7 @@ def test_arrays_that_differ_in_dtype_alone_are_told_apart() -> None:
 
 
 def test_tuples_of_arrays_in_a_list_are_shown_with_their_numbers() -> None:
-    """Batches (X, y) have been 'a list of 2: a tuple of 2, a tuple of 2'."""
+    """Formerly batches (X, y) were 'a list of 2: a tuple of 2, a tuple of 2'."""
     batches = [(np.array([1.5]), np.array([0])), (np.array([2.5]), np.array([1]))]
     text = render_case("pairs", [("batches", batches)], [], case="")
     assert "batches[0][0] = np.array([1.5])" in text
@@ -233,7 +233,7 @@ def test_tuples_of_arrays_in_a_list_are_shown_with_their_numbers() -> None:
 
 
 def test_more_arguments_than_lines() -> None:
-    """One-line arrays cannot be shown in fewer lines: this ends, and says how many were left out."""
+    """One-line arrays cannot get shorter, so some are left out and counted."""
     arguments = [(f"a{i}", np.array([float(i)])) for i in range(20)]
     text = render_case("f", arguments, [("y", np.zeros(2), np.ones(2))], case="many")
     assert "more" in text
@@ -241,7 +241,7 @@ def test_more_arguments_than_lines() -> None:
 
 
 def _made_by(code: str) -> list[Any]:
-    """What a program passes on that calls f."""
+    """The arguments that a program passes to f."""
     passed: list[Any] = []
     exec(code, {"f": lambda *args, **kwargs: passed.extend((*args, *kwargs.values()))})
     return passed
@@ -249,9 +249,9 @@ def _made_by(code: str) -> list[Any]:
 
 @settings(max_examples=80, deadline=None)
 @given(VALUES)
-def test_a_case_as_code_is_the_case_to_its_last_digit(value: Any) -> None:
+def test_a_case_as_code_is_exact(value: Any) -> None:
     code = case_code("f", [("x", value)], positional=1)
-    if not code:  # too large, or text that is no name
+    if not code:  # too large, or contains text that is not a name
         return
     (again,) = _made_by(code)
     assert mismatch(again, value, name="x", rtol=0.0, atol=0.0) is None
@@ -275,12 +275,12 @@ def test_a_case_as_code_is_a_program() -> None:
 
 
 @pytest.mark.parametrize("value", [np.zeros(401), print, OPAQUE, [OPAQUE], {"a": OPAQUE}])
-def test_what_cannot_be_written_is_no_code(value: Any) -> None:
+def test_values_without_a_literal_have_no_code(value: Any) -> None:
     assert case_code("f", [("x", value)], positional=1) == ""
 
 
-def test_what_is_shown_of_an_argument_is_code() -> None:
-    """It was NumPy's own way to print, which nobody can paste: `g = [0.5 1 nan]`."""
+def test_arguments_are_shown_as_code() -> None:
+    """Formerly NumPy's own format, which is not valid Python: `g = [0.5 1 nan]`."""
     x = np.array([[0.5, 1.0, nan], [2.0, -inf, 3.0]], np.float32)
     lines = render_case("f", [("x", x)], [], case="a matrix").splitlines()
     made: dict[str, Any] = {"np": np}

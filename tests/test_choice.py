@@ -1,4 +1,4 @@
-"""Which of a student's files is graded: work before templates and what is the course's own, wherever they lie."""
+"""Which of a student's files is graded: work before templates and the course's own files, wherever they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STUB = PLACES.notebook("ch06_vjps")
 
 
 def worked(file: Path, stub: Path = STUB, *, with_what: str = "return g * (x > 0)") -> Path:
-    """A notebook in which one exercise is worked on."""
+    """A notebook with one exercise worked on."""
     notebook = json.loads(stub.read_text())
     for cell in notebook["cells"]:
         if cell["metadata"].get("exercise"):
@@ -40,7 +40,7 @@ def untouched(file: Path, stub: Path = STUB) -> Path:
 
 
 def clone(folder: Path, *, without: tuple[str, ...] = (), git: bool = True) -> Path:
-    """What a clone of the course has that hand-ins are looked for in."""
+    """The parts of a clone of the course that are searched for hand-ins."""
     names = ("README.md", "Makefile", "setup.py", "course/syllabus.toml", "course/experiments/checkpointing.py")
     folders = (
         "exercises",
@@ -70,7 +70,7 @@ def rows(found: ClassFolder) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("slug", syllabus())
-def test_what_is_handed_out_holds_no_work_and_the_reference_does(slug: str) -> None:
+def test_the_handed_out_notebook_has_no_work_and_the_reference_does(slug: str) -> None:
     assert not holds_work(read_submission(PLACES.notebook(slug)).cells, slug)
     assert holds_work(read_submission(PLACES.source(slug)).cells, slug)
     lines = as_python(PLACES.notebook(slug).read_text()).splitlines()
@@ -96,7 +96,7 @@ def test_work_is_a_line_of_code_in_an_exercise(source: str, work: bool) -> None:
     assert holds_work([Cell(1, source, "line 1")], "ch06_vjps") == work
 
 
-def test_a_program_that_is_mended_by_another_order_is_work() -> None:
+def test_reordering_a_programs_lines_is_work() -> None:
     cells = read_submission(PLACES.notebook("ch12_debugging")).cells
     (cell,) = [cell for cell in cells if cell.exercise == "fix_12"]
     lines = cell.source.splitlines()
@@ -107,8 +107,8 @@ def test_a_program_that_is_mended_by_another_order_is_work() -> None:
 
 @pytest.mark.parametrize("git", [True, False], ids=["repository", "download"])
 @pytest.mark.parametrize("without", [(), ("exercises",), ("solutions",)], ids=["all", "no exercises", "no solutions"])
-def test_of_a_clone_the_work_in_it_is_graded(tmp_path: Path, without: tuple[str, ...], git: bool) -> None:
-    """The stub was graded as its name came first, and the references counted as the student's."""
+def test_the_work_in_a_clone_is_graded(tmp_path: Path, without: tuple[str, ...], git: bool) -> None:
+    """Formerly the stub was graded because its name came first, and the references counted as the student's."""
     folder = clone(tmp_path / "ann", without=without, git=git)
     copy_lessons(folder / "my-work", "ipynb")
     worked(folder / "my-work" / "ch06_vjps.ipynb")
@@ -139,7 +139,7 @@ def test_a_clone_in_which_nobody_worked_is_a_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize("course", [True, False], ids=["clones", "templates"])
 @pytest.mark.parametrize("students", [2, 3])
 def test_partners_with_the_same_work_are_both_graded(tmp_path: Path, course: bool, students: int) -> None:
-    """Their work was 'the same in 2 repositories; passed over', and both had 0 for the template."""
+    """Formerly their work was 'the same in 2 repositories; passed over', and both had 0 points."""
     folder = tmp_path / "hw1-submissions"
     for who in ("ann", "bob", "cy")[:students]:
         repository = folder / f"hw1-{who}"
@@ -158,7 +158,7 @@ def test_partners_with_the_same_work_are_both_graded(tmp_path: Path, course: boo
     assert {"ann/ch06 (1).ipynb", "bob/ch06 (1).ipynb"} <= set(rows(find_work(folder))), "work is never passed over"
 
 
-def test_what_is_worked_on_goes_before_a_better_name(tmp_path: Path) -> None:
+def test_work_is_preferred_to_a_better_name(tmp_path: Path) -> None:
     untouched(tmp_path / "ann" / "ch06_vjps.ipynb")
     worked(tmp_path / "ann" / "ch06_vjps_FINAL.ipynb")
     found = find_work(tmp_path)
@@ -174,7 +174,7 @@ def test_what_is_worked_on_goes_before_a_better_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "ours", [PLACES.source("ch06_vjps"), STUB, ROOT / "autograder/sample_class/dan-algebra-slips/ch06_vjps.ipynb"]
 )
-def test_what_is_the_course_s_own_goes_after_work(tmp_path: Path, ours: Path) -> None:
+def test_work_is_preferred_to_the_courses_own_files(tmp_path: Path, ours: Path) -> None:
     untouched(tmp_path / "ann" / f"ch06_vjps{ours.suffix}", ours)
     (tmp_path / "ann" / f"ch06_vjps{ours.suffix}").write_bytes(ours.read_bytes().replace(b"\n", b"\r\n"))
     worked(tmp_path / "ann" / "deep" / "down" / "my ch06.ipynb")
@@ -185,7 +185,7 @@ def test_what_is_the_course_s_own_goes_after_work(tmp_path: Path, ours: Path) ->
     assert said == ([] if ours == STUB else [True]), "answers of the course are asked about, a template is not"
 
 
-def test_of_two_worked_files_the_better_named_is_graded_and_the_result_says_which(tmp_path: Path) -> None:
+def test_of_two_files_with_work_the_better_named_is_graded(tmp_path: Path) -> None:
     worked(tmp_path / "ann" / "a" / "ch06_vjps.ipynb")
     worked(tmp_path / "ann" / "ch06.ipynb")
     worked(tmp_path / "ann" / "b" / "ch06_vjps.ipynb")
@@ -193,7 +193,7 @@ def test_of_two_worked_files_the_better_named_is_graded_and_the_result_says_whic
     assert work.remark == "'a/ch06_vjps.ipynb' was graded; 'b/ch06_vjps.ipynb' and 'ch06.ipynb' were handed in, too."
 
 
-def test_among_a_folder_of_solutions_ours_are_nobody_s(tmp_path: Path) -> None:
+def test_our_files_in_a_folder_of_solutions_are_not_hand_ins(tmp_path: Path) -> None:
     for slug in ("ch06_vjps", "ch07_mlp_backprop"):
         untouched(tmp_path / "ann" / "solutions" / f"{slug}.py", PLACES.source(slug))
     worked(tmp_path / "ann" / "solutions" / "ch06_vjps.ipynb")
@@ -206,7 +206,7 @@ GRADESCOPE = "submission_{0}:\n  :submitters:\n  - :name: Ann\n    :email: ann@e
 
 @pytest.mark.parametrize("dates", [("2026-03-01 10:00:00 Z", "2026-03-02 09:00:00 Z"), ("null", "null")])
 @pytest.mark.parametrize("later", ["ch06_vjps.ipynb", "ch06_vjps (1).ipynb"])
-def test_a_later_hand_in_of_gradescope_s_counts(tmp_path: Path, later: str, dates: tuple[str, str]) -> None:
+def test_the_later_hand_in_on_gradescope_counts(tmp_path: Path, later: str, dates: tuple[str, str]) -> None:
     worked(tmp_path / "submission_99" / "ch06_vjps.ipynb", with_what="return 1")
     worked(tmp_path / "submission_100" / later, with_what="return 2")
     metadata = GRADESCOPE.format(99, dates[0]) + GRADESCOPE.format(100, dates[1])
@@ -222,8 +222,8 @@ def test_a_later_hand_in_of_gradescope_s_counts(tmp_path: Path, later: str, date
     assert find_work(tmp_path).work[0].file.parent.name == "submission_99", "but no template"
 
 
-def test_a_virtual_environment_is_no_hand_in_and_what_lies_beside_it_is(tmp_path: Path) -> None:
-    """It was twenty rows. Some editors let people work in it."""
+def test_a_virtual_environment_is_not_a_hand_in(tmp_path: Path) -> None:
+    """Formerly there were twenty rows for the environment. Some editors let people work in one."""
     for i in range(30):
         library = tmp_path / "ann" / "venv" / "lib" / "python3.13" / "site-packages" / f"m{i}.py"
         library.parent.mkdir(parents=True, exist_ok=True)
@@ -237,19 +237,19 @@ def test_a_virtual_environment_is_no_hand_in_and_what_lies_beside_it_is(tmp_path
 
 
 @pytest.mark.parametrize("twin", ["Zoë ", "Zoe\u0308", "  Zoë", "Zo\u0065\u0308\u00a0"])
-def test_names_that_look_the_same_are_one_student_s(tmp_path: Path, twin: str) -> None:
+def test_names_that_look_the_same_are_one_student(tmp_path: Path, twin: str) -> None:
     worked(tmp_path / "one" / "Zoë" / "ch06_vjps.ipynb")
     worked(tmp_path / "two" / twin / "ch07_mlp_backprop.ipynb", PLACES.notebook("ch07_mlp_backprop"))
     assert {item.student for folder in ("one", "two") for item in find_work(tmp_path / folder).work} == {"Zoë"}
 
 
-def test_students_whom_moodle_calls_almost_the_same_are_told_apart(tmp_path: Path) -> None:
+def test_similar_names_on_moodle_are_distinguished(tmp_path: Path) -> None:
     for name in ("Ann Last_1_assignsubmission_file_", "Ann Last _2_assignsubmission_file_"):
         worked(tmp_path / name / "ch06_vjps.ipynb")
     assert [item.student for item in find_work(tmp_path).work] == ["Ann Last_1", "Ann Last_2"]
 
 
-def test_long_names_keep_what_tells_them_apart(tmp_path: Path) -> None:
+def test_long_names_stay_distinct(tmp_path: Path) -> None:
     for end in "ab":
         worked(tmp_path / f"__{'x' * 250}{end}" / "ch06_vjps.ipynb")
     students = [item.student for item in find_work(tmp_path).work]

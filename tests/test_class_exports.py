@@ -1,4 +1,4 @@
-"""Exports of platforms and folders of a class, as they come: each student is found, and what holds nothing is a row."""
+"""Platforms' exports and class folders as they are downloaded: every student is found, and empty hand-ins get a row."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ EXPORTS = {
 
 @pytest.mark.parametrize("as_zip", [False, True], ids=["folder", "zip"])
 @pytest.mark.parametrize("platform", EXPORTS)
-def test_exports_are_graded_as_they_come(tmp_path: Path, platform: str, as_zip: bool) -> None:
+def test_exports_are_graded_as_downloaded(tmp_path: Path, platform: str, as_zip: bool) -> None:
     names, expected, passed_over = EXPORTS[platform]
     folder = class_of(tmp_path / "export", *names)
     for file in folder.rglob("submission_metadata.yml"):
@@ -88,7 +88,7 @@ def test_exports_are_graded_as_they_come(tmp_path: Path, platform: str, as_zip: 
     given = zipped(folder, tmp_path / "export.zip") if as_zip else folder
     if not as_zip and platform in ("gradescope", "github"):
         (given,) = folder.iterdir()
-    around = as_zip and platform in ("gradescope", "github")  # a folder of their own is in the zip
+    around = as_zip and platform in ("gradescope", "github")  # the zip contains a folder of its own
     found = find_work(given, scratch=tmp_path / "scratch", export=True if around else None)
     assert graded(found) == (expected or {(name.split("/")[0], "ch06_vjps"): "ch06_vjps.py" for name in names})
     assert set(rows(found)) == passed_over
@@ -101,7 +101,7 @@ def test_exports_are_graded_as_they_come(tmp_path: Path, platform: str, as_zip: 
 
 @pytest.mark.parametrize("within", ["Download", "Download/submitted"])
 def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None:
-    """Windows puts a folder around what it extracts; nbgrader's is called `submitted`, and it adds a time."""
+    """Windows adds a folder around extracted files; nbgrader's folder is called `submitted` and contains times."""
     names = ["ann/hw1/ch06_vjps.ipynb", "ann/hw1/timestamp.txt", "bob/hw1/ch06_vjps.py"]
     if within == "Download":
         within, names = "Download/assignment_9_export", [*GRADESCOPE[:2], "submission_metadata.yml"]
@@ -115,8 +115,8 @@ def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None
     assert rows(found) == {}
 
 
-def test_a_time_that_a_student_may_have_written_is_said(tmp_path: Path) -> None:
-    """nbgrader's submit overwrites it; whoever unpacks a zip by hand, and zip_collect, take a student's own."""
+def test_a_time_that_a_student_may_have_written_is_reported(tmp_path: Path) -> None:
+    """`nbgrader submit` overwrites it, but unpacking a zip by hand and `zip_collect` keep a student's own."""
     names = ["ann/ps1/ch06_vjps.py", "ann/ps1/timestamp.txt", "bob/ps1/ch06_vjps.py"]
     submitted = class_of(tmp_path / "submitted", *names)
     (submitted / "ann" / "ps1" / "timestamp.txt").write_text("2020-01-01 00:00:00 UTC")
@@ -131,8 +131,8 @@ def test_a_time_that_a_student_may_have_written_is_said(tmp_path: Path) -> None:
     assert find_work(submitted).remarks == [], "nbgrader collected them"
 
 
-def test_what_the_commands_keep_in_a_work_folder_is_nobodys_mistake(tmp_path: Path) -> None:
-    """A learner who hands in all of it would have two candidates for a lesson, and a row for the file of progress."""
+def test_files_of_our_commands_in_a_work_folder_are_ignored(tmp_path: Path) -> None:
+    """Handing in the whole folder must not give two candidates for a lesson, or a row for the progress file."""
     kept = "ann/kept/ch06_vjps.relu_vjp.2026-11-27_02-18-06.py"
     found = find_work(class_of(tmp_path / "class", "ann/ch06_vjps.py", "ann/progress.json", kept, "bob/ch06_vjps.py"))
     assert sorted(item.file.relative_to(tmp_path / "class").as_posix() for item in found.work) == [
@@ -142,20 +142,20 @@ def test_what_the_commands_keep_in_a_work_folder_is_nobodys_mistake(tmp_path: Pa
     assert rows(found) == {}
 
 
-def test_a_folder_of_one_student_is_no_class(tmp_path: Path) -> None:
+def test_one_students_folder_is_not_a_class(tmp_path: Path) -> None:
     class_of(tmp_path, "ann/week1/ch06_vjps.py", "ann/week2/ch07_mlp_backprop.py")
     assert {item.student for item in find_work(tmp_path).work} == {"ann"}
 
 
-def test_a_folder_beside_files_of_canvas_takes_nobodys_name(tmp_path: Path) -> None:
-    """The instructor unpacked one of them."""
+def test_a_folder_beside_canvas_files_takes_nobodys_name(tmp_path: Path) -> None:
+    """As if the instructor had unpacked one student's zip."""
     class_of(tmp_path, *CANVAS[:3], "otherann_12346_67892_work/ch06_vjps.ipynb", "otherann_12346_9_notes.pdf")
     found = find_work(tmp_path)
     assert {("lastfirst_12345", "ch06_vjps"), ("otherann_12346", "ch06_vjps")} < set(graded(found))
     assert set(rows(found)) == {"otherann_12346/otherann_12346_9_notes.pdf"}
 
 
-def test_what_gradescope_lists_and_is_not_there_is_a_row(tmp_path: Path) -> None:
+def test_a_missing_entry_of_gradescopes_list_is_a_row(tmp_path: Path) -> None:
     class_of(tmp_path, GRADESCOPE[0])
     (tmp_path / "submission_metadata.yml").write_text(METADATA)
     found = find_work(tmp_path)
@@ -164,7 +164,7 @@ def test_what_gradescope_lists_and_is_not_there_is_a_row(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["__reports__", ".regrade", "__ann"])
-def test_a_student_may_be_called_as_we_call_files(tmp_path: Path, name: str) -> None:
+def test_a_student_may_have_the_name_of_one_of_our_files(tmp_path: Path, name: str) -> None:
     class_of(tmp_path, f"{name}/ch06_vjps.py", ".idea/settings.json", ".vscode/a.txt", "._ann/ch06_vjps.py")
     class_of(tmp_path, ".ipynb_checkpoints/ch06_vjps-checkpoint.ipynb", "__MACOSX/bob/._ch06_vjps.py")
     found = find_work(tmp_path)
@@ -180,13 +180,13 @@ def test_a_student_s_folder_that_is_a_link_is_a_row(tmp_path: Path) -> None:
     assert rows(found) == {"bob/.": "a link, which is not followed; put there what it leads to"}
 
 
-def test_results_among_what_a_platform_exports_are_a_student_s(tmp_path: Path) -> None:
-    """Or a student could be passed over by handing in one file more."""
+def test_results_inside_an_export_are_a_students_files(tmp_path: Path) -> None:
+    """Otherwise one additional file would hide a student's hand-in."""
     class_of(tmp_path, *(f"X_1_assignsubmission_file_/{name}" for name in ("ch06_vjps.py", ".hand-ins.json")))
     assert set(graded(find_work(tmp_path))) == {("X", "ch06_vjps")}
 
 
-# What is hidden, and what holds nothing
+# Hidden files and empty hand-ins
 @pytest.mark.parametrize(
     "name",
     [
@@ -194,8 +194,8 @@ def test_results_among_what_a_platform_exports_are_a_student_s(tmp_path: Path) -
         *("week/.trash/x/ch06 (1).ipynb", "__MACOSX/._ch06_vjps.ipynb", ".ch06.zip"),
     ],
 )
-def test_what_is_hidden_is_a_row_where_nothing_else_is_that_lesson(tmp_path: Path, name: str) -> None:
-    """Jupyter keeps checkpoints, and macOS a shadow of each file, beside what is handed in."""
+def test_a_hidden_file_is_a_row_if_no_other_is_that_lesson(tmp_path: Path, name: str) -> None:
+    """Jupyter keeps checkpoints, and macOS a shadow copy of each file, beside the hand-ins."""
     class_of(tmp_path, f"ann/{name}", f"bob/{name}", "bob/ch06_vjps.py", "ann/ch07_mlp_backprop.py")
     class_of(tmp_path, "bob/.venv/lib/debugging.py", "bob/.git/ch07_mlp_backprop.py", "bob/.vscode/settings.json")
     found = find_work(tmp_path)
@@ -215,7 +215,7 @@ def test_a_folder_in_which_nothing_can_be_graded_is_a_row(tmp_path: Path) -> Non
 
 
 def test_a_repository_without_a_lesson_is_a_row(tmp_path: Path) -> None:
-    """As is what is called after a lesson there, whatever it is."""
+    """So is any file there that is named like a lesson."""
     for who, name in (("ann", "essay.docx"), ("bob", "ch06_vjps.pdf"), ("cy", ".gitignore"), ("dee", "ch06_vjps.py")):
         class_of(tmp_path, f"hw-{who}/{name}", f"hw-{who}/.git/config", f"hw-{who}/README.md")
     class_of(tmp_path, "hw-dee/notes.docx", *(f"hw-{who}/Makefile" for who in ("ann", "bob", "dee")))
@@ -240,7 +240,7 @@ def test_canvas_numbers_attempts_and_not_chapters(tmp_path: Path) -> None:
     }
 
 
-def test_two_people_whom_gradescope_calls_the_same_are_two(tmp_path: Path) -> None:
+def test_gradescope_namesakes_are_two_students(tmp_path: Path) -> None:
     class_of(tmp_path, "submission_1/ch06_vjps.py", "submission_2/ch06_vjps.py")
     entry = "submission_{}:\n  :submitters:\n  - :name: Ann Last\n"
     (tmp_path / "submission_metadata.yml").write_text(entry.format(1) + entry.format(2))
@@ -257,7 +257,7 @@ def test_two_people_whom_gradescope_calls_the_same_are_two(tmp_path: Path) -> No
         (("given/ann/ch06_vjps.py", "given/bob/notes.md", ".gitignore", "__MACOSX/._given"), "given"),
     ],
 )
-def test_whether_the_one_folder_in_a_zip_is_a_student_s_is_asked(
+def test_an_ambiguous_single_folder_in_a_zip_is_asked_about(
     tmp_path: Path, names: tuple[str, ...], around: str
 ) -> None:
     file = zipped(class_of(tmp_path / "in", *names), tmp_path / "class.zip")
@@ -272,12 +272,12 @@ def test_whether_the_one_folder_in_a_zip_is_a_student_s_is_asked(
         assert [item.student for item in find_work(file, scratch=tmp_path / "scratch").work] == ["ann"]
 
 
-def test_repositories_under_any_name_lose_what_is_before_the_usernames(tmp_path: Path) -> None:
+def test_repositories_lose_the_prefix_of_their_usernames(tmp_path: Path) -> None:
     class_of(tmp_path, "hw1-ann/ch06_vjps.py", "hw1-ann/.git/config", "hw1-bob/ch06.py", "hw1-bob/.git/config")
     assert [item.student for item in find_work(tmp_path).work] == ["ann", "bob"]
 
 
-def test_what_all_repositories_share_is_the_assignment_s(tmp_path: Path) -> None:
+def test_files_shared_by_all_repositories_are_the_assignments(tmp_path: Path) -> None:
     for who in ("ann", "bob", "cy"):
         class_of(tmp_path, f"hw1-{who}/ch06_vjps.py", f"hw1-{who}/.git/config", f"hw1-{who}/setup.py")
         (tmp_path / f"hw1-{who}" / "setup.py").write_text("x = 1")
@@ -292,7 +292,7 @@ def test_what_all_repositories_share_is_the_assignment_s(tmp_path: Path) -> None
     assert found.remarks == [f"{tmp_path}: setup.py is the same in 3 repositories; passed over"]
 
 
-def test_what_gradescope_says_may_be_damaged(tmp_path: Path) -> None:
+def test_a_damaged_gradescope_list_does_not_stop_grading(tmp_path: Path) -> None:
     class_of(tmp_path, "submission_1/ch06_vjps.py")
     for text in ("[", "- a\n- b", "submission_1: {':submitters': 3}", "submission_1: {':submitters': [null]}"):
         (tmp_path / "submission_metadata.yml").write_text(text)
@@ -320,10 +320,10 @@ def test_what_gradescope_says_may_be_damaged(tmp_path: Path) -> None:
         "victimvera_111_222_ch02_chain_rule.py",
     ],
 )
-def test_a_file_that_is_called_like_a_classmates_hand_in_is_its_owners(
+def test_a_file_named_like_a_classmates_hand_in_is_its_owners(
     tmp_path: Path, whose: str, theirs: str, crafted: str
 ) -> None:
-    """What a student chose stands behind what the platform wrote, and says nothing of who it is."""
+    """The student's part of a name follows the platform's, and does not identify the student."""
     file = "ch02_chain_rule.py"
     for name in (whose.format(crafted), theirs.format(file)):
         (tmp_path / name).write_text("x = 1\n")

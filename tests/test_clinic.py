@@ -1,4 +1,4 @@
-"""The clinic's runs: each fault shows in some test, others do not see it, and readings follow numbers."""
+"""The clinic's runs: each fault is detected by some test and not by others, and the text follows the numbers."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ SEES = {
     "repeats": {"batch"},
     "shuffled": {"labels", "zeros", "copy", "stale", "fast", "batch"},
 }
-"""Where a test's outcome differs from the healthy program's."""
+"""Tests whose outcome differs from the healthy program's."""
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_a_test_sees_what_it_is_for(test: str) -> None:
+def test_each_test_detects_exactly_its_faults(test: str) -> None:
     healthy = outcome(test, "none").reading
     assert {key for key in FAULTS if outcome(test, key).reading != healthy} == SEES[test]
 
@@ -76,7 +76,7 @@ def test_a_few_tests_name_every_fault() -> None:
     assert {key: len(fewest(key)[0]) for key in FAULTS if len(fewest(key)[0]) != 1} == {"softmax": 2, "wide": 0}
 
 
-def test_readings_follow_from_what_is_printed() -> None:
+def test_readings_follow_from_the_printed_numbers() -> None:
     for key in FAULTS:
         numbers = [float(line.split()[-1]) for line in outcome("overfit", key).printed.splitlines()]
         assert (outcome("overfit", key).reading == "by heart") == (numbers[-1] < 0.1)

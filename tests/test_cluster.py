@@ -1,4 +1,4 @@
-"""Grading on a Dask cluster: a real scheduler and real worker processes, which share no folder with the command."""
+"""Grading on a Dask cluster, with a real scheduler and real workers that share no folder with the command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 LESSON = "ch07_mlp_backprop"
 WORKER_TIMEOUT = 120.0
-"""Seconds until a busy machine must have done what takes a moment on an idle one."""
+"""Seconds allowed on a busy machine for what takes a moment on an idle one."""
 
 HONEST = (Path(__file__).with_name("red_team") / "honest_part.py").read_text(encoding="utf-8")
 WRONG = HONEST.replace("2 * m", "m")
@@ -54,7 +54,7 @@ os.kill(parent(pid), 9)
 while True:
     pass
 """
-"""It walks up to the Dask worker and kills it: a plain process may."""
+"""The submission finds its ancestor, the Dask worker, and kills it, as a plain process can."""
 
 pytestmark = [
     pytest.mark.slow,
@@ -75,7 +75,7 @@ class Cluster:
         self.address = json.loads(at.read_text())["address"]
 
     def add_worker(self, *options: str, env: dict[str, str] | None = None) -> psutil.Popen:
-        """One more worker, whose temporary files lie below its folder."""
+        """Start another worker, with temporary files below its folder."""
         local = self.folder / f"worker-{len(self.processes)}"
         where = ["--local-directory", str(local), "--host", "127.0.0.1", "--no-dashboard", "--memory-limit", "0"]
         return self._start("worker", self.address, "--nthreads", "1", *where, *options, env=env)
@@ -96,22 +96,22 @@ class Cluster:
         return process
 
     def grade(self, *options: str) -> psutil.Popen:
-        """`backprop grade class` on the cluster, under way."""
+        """Start `backprop grade class` on the cluster."""
         return grade(self.folder, "class", "--scheduler", self.address, *options)
 
     def at_work(self) -> psutil.Popen | None:
-        """The worker that runs the endless loop now."""
+        """The worker that is running the endless loop."""
         for number, process in enumerate(self.processes):
             if written_by_submissions("started", below=f"{self.folder}/worker-{number}/"):
                 return process
         return None
 
     def graders(self) -> list[psutil.Process]:
-        """The grading processes that there are now."""
+        """The running grading processes."""
         return [process for process in processes_of(self.folder) if "cluster_grader" in str(process.info["cmdline"])]
 
     def stop(self) -> None:
-        """End it as a person would, workers first."""
+        """Stop the cluster as a person would, workers first."""
         for process in reversed(self.processes):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.terminate()
@@ -119,7 +119,7 @@ class Cluster:
 
 
 def grade(folder: Path, *options: str) -> psutil.Popen:
-    """`backprop grade` in `folder`, under way."""
+    """Start `backprop grade` in `folder`."""
     environment = {**os.environ, "BACKPROP_SALT": "a salt of tests, kept by no class", "COLUMNS": "120"}
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
     command = [str(BIN / "backprop"), "grade", *options]
@@ -135,7 +135,7 @@ def a_class(folder: Path, **sources: str) -> None:
 
 
 def results(folder: Path) -> dict[str, Any]:
-    """All results, without the times that they took."""
+    """All results, without their durations."""
     found = {}
     for file in sorted(folder.glob("students/*/*.json")):
         found[file.parent.name] = json.loads(file.read_text(encoding="utf-8"))
@@ -145,14 +145,14 @@ def results(folder: Path) -> dict[str, Any]:
 
 
 def said(process: psutil.Popen) -> str:
-    """What a command has said on standard error when it ended; never a traceback."""
+    """A finished command's standard error, which must not contain a traceback."""
     _, errors = process.communicate(timeout=WORKER_TIMEOUT)
     assert "Traceback" not in errors, errors
     return str(errors)
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:
-    """The processes that were started for `folder` and still run."""
+    """The processes that were started for `folder` and are still running."""
     found = []
     for process in psutil.process_iter(["cmdline", "environ", "status"]):
         given = [*(process.info["cmdline"] or ()), *(process.info["environ"] or {}).values()]
@@ -170,7 +170,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """A scheduler without workers. When it has ended, nothing that belongs to it runs."""
+    """A scheduler without workers. At the end, checks that none of its processes is left."""
     folder = Path(os.path.realpath(tmp_path))
     started = Cluster(folder)
     try:
@@ -184,7 +184,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_a_class_is_graded_as_it_is_here_though_a_worker_is_killed(cluster: Cluster) -> None:
+def test_a_cluster_gives_local_results_even_if_a_worker_is_killed(cluster: Cluster) -> None:
     folder = cluster.folder
     a_class(folder, ann=HONEST, ben=WRONG, cleo=LOOPS, dan='{"cells": [', eve=HONEST, finn="", gus=HONEST)
     secret = folder / "secret.py"
@@ -213,11 +213,11 @@ def test_a_class_is_graded_as_it_is_here_though_a_worker_is_killed(cluster: Clus
     assert (expected["ann"]["points"], expected["cleo"]["points"]) == (4, 4)
     assert expected["ben"]["points"] < 4
     assert results(folder / "there") == expected
-    wait_until(lambda: not cluster.graders())  # the class is done: what the workers kept for it is gone
+    wait_until(lambda: not cluster.graders())  # the workers end their processes after the class
 
 
-def test_an_exercise_whose_checks_were_corrected_is_graded_again_and_no_other(cluster: Cluster) -> None:
-    """The recorded result says of one exercise that another version judged it, and marks what stands."""
+def test_only_exercises_with_changed_checks_are_graded_again(cluster: Cluster) -> None:
+    """The test changes a recorded result: one exercise gets another version, and the kept ones are marked."""
     a_class(cluster.folder, ben=WRONG)
     cluster.add_worker()
     said(cluster.grade("--out", "there"))
@@ -236,8 +236,8 @@ def test_an_exercise_whose_checks_were_corrected_is_graded_again_and_no_other(cl
     assert after["points"] == before["points"]
 
 
-def test_a_submission_that_kills_its_workers_is_given_up_on(cluster: Cluster) -> None:
-    """Even beside others on the same worker, and it costs nobody else anything."""
+def test_a_submission_that_kills_its_workers_is_given_up(cluster: Cluster) -> None:
+    """Even beside other submissions on the same worker, which lose nothing."""
     count = cluster.folder / "count"
     killer = KILLS_ITS_WORKER.replace("COUNT", str(count))
     a_class(cluster.folder, ann=HONEST, ben=killer, cleo=HONEST)
@@ -254,7 +254,7 @@ def test_a_submission_that_kills_its_workers_is_given_up_on(cluster: Cluster) ->
 
 
 @pytest.mark.parametrize("what", ["interrupted", "the connection"])
-def test_what_is_graded_is_kept_and_what_is_not_is_cancelled(cluster: Cluster, what: str) -> None:
+def test_an_interrupt_keeps_results_and_cancels_the_rest(cluster: Cluster, what: str) -> None:
     a_class(cluster.folder, ann=HONEST, ben=LOOPS, cleo=LOOPS)
     cluster.add_worker()
     command = cluster.grade("--out", "results")
@@ -272,8 +272,8 @@ def test_what_is_graded_is_kept_and_what_is_not_is_cancelled(cluster: Cluster, w
         wait_until(lambda: not cluster.graders())  # not only when the worker ends
 
 
-def test_what_dask_drops_is_not_said_after_the_end() -> None:
-    """An interrupt leaves futures that nobody asks; asyncio would report them when they are collected."""
+def test_dropped_futures_are_not_reported_after_the_end() -> None:
+    """An interrupt leaves futures that nobody awaits; asyncio would report them when they are collected."""
     script = (
         "import asyncio; from autograder.classroom.cluster import _quiet\n"
         "with _quiet(): dropped = asyncio.Future(loop=asyncio.new_event_loop())\n"
@@ -300,7 +300,7 @@ def test_a_worker_with_another_grader_is_named(cluster: Cluster) -> None:
     assert not results(cluster.folder / "results")
 
 
-def test_a_scheduler_without_workers_is_given_up_on(cluster: Cluster) -> None:
+def test_a_scheduler_without_workers_is_an_error(cluster: Cluster) -> None:
     a_class(cluster.folder, ann=HONEST)
     work = find_work(cluster.folder / "class").work
     graded = grade_on_cluster(work, scheduler=cluster.address, isolation="sandbox", salt="", timeout=1.0)

@@ -1,4 +1,4 @@
-"""The commands as learners and instructors run them: what they print, and one clear line for bad input."""
+"""The commands as learners and instructors run them: their output, and one clear line for bad input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRONG = RIGHT.replace("x > 0", "x >= 0")
 CH06 = find_lesson("ch06_vjps")
 
 
-def test_start_copies_the_notebooks_and_keeps_what_is_there(backprop: Command, tmp_path: Path) -> None:
+def test_start_copies_notebooks_and_keeps_existing_files(backprop: Command, tmp_path: Path) -> None:
     assert backprop("start", "work").returncode == 0
     notebook = tmp_path / "work" / "ch06_vjps.ipynb"
     assert "add_vjp" in notebook.read_text()
@@ -43,8 +43,8 @@ def test_start_copies_the_notebooks_and_keeps_what_is_there(backprop: Command, t
 
 
 @pytest.mark.parametrize("name", ["ch06", "ch6_vjps", "lessons/CH06"])
-def test_start_with_a_lesson_for_a_folder_says_so(backprop: Command, tmp_path: Path, name: str) -> None:
-    """Every other command takes a lesson there."""
+def test_start_with_a_lesson_instead_of_a_folder_is_explained(backprop: Command, tmp_path: Path, name: str) -> None:
+    """In every other command, a lesson may come first."""
     done = backprop("start", name)
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
     assert done.stderr.count("\n") == 1
@@ -53,18 +53,16 @@ def test_start_with_a_lesson_for_a_folder_says_so(backprop: Command, tmp_path: P
     assert backprop("start", name).returncode == 0, "it is there: a folder is what is meant"
 
 
-def test_a_copied_notebook_is_the_courses_own(tmp_path: Path) -> None:
-    """Links led to the book from the folder that `start` was given, and nowhere once a folder was moved."""
+def test_a_copied_notebook_equals_the_courses(tmp_path: Path) -> None:
+    """Formerly links to the book started from the folder given to `start`, and broke when it was moved."""
     workbook.copy_lessons(tmp_path / "my" / "work", "ipynb")
     for slug in syllabus():
         assert (tmp_path / "my" / "work" / f"{slug}.ipynb").read_text() == Places().notebook(slug).read_text()
 
 
 @pytest.mark.parametrize("command", [("check", "ch06/relu_vjp"), ("read", "ch06/relu_vjp")])
-def test_a_stream_of_another_alphabet_ends_no_command(
-    backprop: Command, tmp_path: Path, command: tuple[str, str]
-) -> None:
-    """What Windows gives a pipe has no ◐ and no ▌: both commands ended with a traceback there."""
+def test_unencodable_characters_end_no_command(backprop: Command, tmp_path: Path, command: tuple[str, str]) -> None:
+    """Windows's encoding for pipes lacks ◐ and ▌: both commands used to end with a traceback."""
     (tmp_path / "ch06_vjps.py").write_text(WRONG)
     done = backprop(*command, env={"PYTHONIOENCODING": "ascii"})
     assert "relu" in done.stdout
@@ -72,7 +70,7 @@ def test_a_stream_of_another_alphabet_ends_no_command(
 
 
 @pytest.mark.parametrize("said", ["ch06", "ch6", "CH06", "06", "6", "Ch06_VJPs"])
-def test_a_lesson_may_be_called_by_its_number(said: str) -> None:
+def test_a_lesson_can_be_named_by_its_number(said: str) -> None:
     assert lesson_called(said).slug == "ch06_vjps"
 
 
@@ -107,8 +105,8 @@ def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop:
     assert backprop("check", "--hint", "2", "ch06_vjps/relu_vjp").stdout.count("Hint ") == 2
 
 
-def test_check_shows_the_case_as_code_with_every_digit_where_it_is_asked_for(backprop: Command, tmp_path: Path) -> None:
-    """The card in a notebook did; a terminal had four digits."""
+def test_check_exact_shows_the_case_as_code(backprop: Command, tmp_path: Path) -> None:
+    """Formerly only the notebook's card did; the terminal had four digits."""
     (tmp_path / "ch06_vjps.py").write_text(RIGHT.replace("x > 0", "x > 1"))
     assert "as code" not in backprop("check", "ch06/relu_vjp").stdout
     shown = backprop("check", "ch06/relu_vjp", "--exact", env={"COLUMNS": "40"}).stdout
@@ -122,7 +120,7 @@ def test_check_shows_the_case_as_code_with_every_digit_where_it_is_asked_for(bac
     assert "as code" not in backprop("check", "ch06/relu_vjp", "--exact").stdout
 
 
-def test_another_file_than_the_learners_own_is_not_graded_in_silence(backprop: Command, tmp_path: Path) -> None:
+def test_check_says_if_another_file_is_graded(backprop: Command, tmp_path: Path) -> None:
     (tmp_path / "ch06_vjps-Copy1.py").write_text(RIGHT)
     copy = backprop("check", "ch06_vjps-Copy1.py")
     assert "hand it in as ch06_vjps.py" in copy.stderr
@@ -137,7 +135,7 @@ def test_another_file_than_the_learners_own_is_not_graded_in_silence(backprop: C
 
 
 def test_a_file_of_any_name_is_graded_as_the_lesson_whose_exercises_it_has(backprop: Command, tmp_path: Path) -> None:
-    """As `grade` does. `check Untitled.ipynb` has said that there is no lesson Untitled."""
+    """As in `grade`. Formerly `check Untitled.ipynb` said that there is no lesson Untitled."""
     (tmp_path / "my homework.py").write_text(RIGHT)
     done = backprop("check", "my homework.py")
     assert "my homework.py is graded as ch06_vjps; hand it in as ch06_vjps.py" in done.stderr
@@ -146,8 +144,8 @@ def test_a_file_of_any_name_is_graded_as_the_lesson_whose_exercises_it_has(backp
     assert "neither the name of notes.py nor the exercises in it say" in backprop("check", "notes.py").stderr
 
 
-def test_what_an_exercise_waits_for_is_said(backprop: Command, tmp_path: Path) -> None:
-    """gradcheck was written, and the terminal said "missing" and no more."""
+def test_the_reason_for_a_missing_exercise_is_shown(backprop: Command, tmp_path: Path) -> None:
+    """Formerly, with gradcheck written, the terminal said only "missing"."""
     stub = (ROOT / "exercises" / "ch02_chain_rule.ipynb").read_text(encoding="utf-8")
     cells = ["".join(cell["source"]) for cell in json.loads(stub)["cells"] if cell["cell_type"] == "code"]
     written = """def gradcheck(f, vjp, inputs, rng):
@@ -159,7 +157,7 @@ def test_what_an_exercise_waits_for_is_said(backprop: Command, tmp_path: Path) -
     assert "gradcheck uses numerical_gradient" in " ".join(backprop("check", "ch02/gradcheck").stdout.split())
 
 
-def test_the_courses_own_copy_is_not_graded_in_silence(backprop: Command) -> None:
+def test_check_says_if_the_courses_own_copy_is_graded(backprop: Command) -> None:
     done = backprop("check", "ch06/relu_vjp", cwd=ROOT)
     assert "exercises/ch06_vjps.ipynb is the course's own copy: 'backprop start my-work'" in done.stderr
 
@@ -206,8 +204,8 @@ def a_class(folder: Path) -> None:
         (folder / student / "ch06_vjps.py").write_text(source)
 
 
-def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop: Command, tmp_path: Path) -> None:
-    """It had no submissions: what begins so is hidden elsewhere."""
+def test_a_class_of_one_student_with_a_dunder_name_is_graded(backprop: Command, tmp_path: Path) -> None:
+    """Formerly the class had no submissions, because such names are hidden files elsewhere."""
     (tmp_path / "class" / "__reports__").mkdir(parents=True)
     (tmp_path / "class" / "__reports__" / "ch06_vjps.py").write_text(RIGHT)
     done = backprop("grade", "class", "--out", "out")
@@ -217,7 +215,7 @@ def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop
     assert "relu_vjp" in shown.stdout, shown.stderr
 
 
-def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, tmp_path: Path) -> None:
+def test_grade_resumes_and_grades_changed_files(backprop: Command, tmp_path: Path) -> None:
     a_class(tmp_path / "class")
     assert backprop("grade", "class", "--out", "out").returncode == 0
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("students/*/*.json")}
@@ -236,9 +234,7 @@ def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, t
     ]
 
 
-def test_another_salt_asks_for_another_grading_and_the_same_salt_gives_the_same(
-    backprop: Command, tmp_path: Path
-) -> None:
+def test_another_salt_changes_the_grading_and_the_same_salt_repeats_it(backprop: Command, tmp_path: Path) -> None:
     a_class(tmp_path / "class")
     arguments = ("grade", "class", "--jobs", "1")
     assert "the hidden inputs are the public ones" in backprop(*arguments, "--out", "a").stderr
@@ -257,7 +253,7 @@ def test_another_salt_asks_for_another_grading_and_the_same_salt_gives_the_same(
     assert content("a") == content("b")
 
 
-def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Command, tmp_path: Path) -> None:
+def test_odd_entries_of_a_class_folder_are_reported_and_skipped(backprop: Command, tmp_path: Path) -> None:
     a_class(tmp_path / "class")
     (tmp_path / "class" / "notes.txt").write_text("x")
     (tmp_path / "class" / "ann" / "essay.md").write_text("x")
@@ -272,7 +268,7 @@ def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Com
 
 
 def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None:
-    """In a pipe, progress is a line for each twentieth of the way; on a terminal, the table has one for each lesson."""
+    """In a pipe, progress is a line per 5%; on a terminal, the table has a line per lesson."""
     for i in range(101):
         (tmp_path / "class" / f"s{i:03}").mkdir(parents=True)
         (tmp_path / "class" / f"s{i:03}" / "ch06_vjps.py").write_text("")
@@ -292,14 +288,14 @@ def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None
 
 
 def on_a_terminal(*args: str, cwd: Path, status: int = 0) -> str:
-    """What the command shows on a terminal."""
+    """The command's output on a terminal."""
     ours, theirs = os.openpty()
     command = [str(Path(sys.executable).with_name("backprop")), *args]
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     with subprocess.Popen(command, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
-        with contextlib.suppress(OSError):  # how a terminal ends
+        with contextlib.suppress(OSError):  # how a pseudo-terminal signals its end
             while part := os.read(ours, 65536):
                 shown += part
         os.close(ours)
@@ -307,7 +303,7 @@ def on_a_terminal(*args: str, cwd: Path, status: int = 0) -> str:
     return shown.decode()
 
 
-def test_a_check_that_takes_long_says_on_a_terminal_what_it_does(backprop: Command, tmp_path: Path) -> None:
+def test_a_slow_check_shows_progress_on_a_terminal(backprop: Command, tmp_path: Path) -> None:
     (tmp_path / "ch06_vjps.py").write_text("def relu_vjp(g, x):\n    import time\n    time.sleep(600)\n")
     shown = on_a_terminal("check", "ch06/relu_vjp", cwd=tmp_path, status=1)
     assert "relu_vjp: check 1 of" in shown
@@ -338,7 +334,7 @@ def test_watch_checks_on_every_save(tmp_path: Path) -> None:
     ):
         try:
             wait_for(log, "the mask is x > 0")
-            time.sleep(0.5)  # until it watches
+            time.sleep(0.5)  # until it is watching
             file.write_text(RIGHT)
             wait_for(log, "2 of 2 points")
         finally:
@@ -354,8 +350,8 @@ def wait_for(file: Path, text: str) -> None:
     raise AssertionError(file.read_text())
 
 
-def test_pytest_users_have_their_own_way_in(tmp_path: Path) -> None:
-    """By exercise or by check, with the diagnosis at the end, whatever configuration lies beside the file."""
+def test_checks_run_with_plain_pytest(tmp_path: Path) -> None:
+    """By exercise or by check, with the diagnosis at the end, whatever pytest configuration is beside the file."""
     (tmp_path / "ch06_vjps.py").write_text(WRONG)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
     checks = [sys.executable, "-m", "pytest", str(ROOT / "autograder" / "lessons"), "--submission=ch06_vjps.py", "-q"]
@@ -389,7 +385,7 @@ def test_pytest_without_a_submission_says_what_it_needs(tmp_path: Path) -> None:
         (("3d_conv",), "no lesson '3d_conv'"),
     ],
 )
-def test_check_takes_what_is_named_as_it_was_written(
+def test_check_accepts_names_as_written(
     backprop: Command, tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     done = backprop("check", *arguments)

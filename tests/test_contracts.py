@@ -1,4 +1,4 @@
-"""Every sentence of a contract has a row, and a row what it needs: each rule is seen to fail."""
+"""Every sentence of a contract has a complete row; each rule about rows is seen to fail."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_sentences() -> None:
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    """One lesson of ours, alone, in a folder of its own."""
+    """One lesson of ours in a folder of its own."""
     (tmp_path / "solutions").mkdir()
     shutil.copy(ROOT / "solutions" / f"{SLUG}.py", tmp_path / "solutions")
     lessons = Path("autograder", "lessons", SLUG)
@@ -127,7 +127,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_what_is_found(course: Course, edit: str) -> None:
+def test_each_fault_is_found(course: Course, edit: str) -> None:
     where, old, new, said = EDITS[edit]
     path = course.source(SLUG) if where == "source" else course.contract(SLUG)
     text = path.read_text(encoding="utf-8")
@@ -147,8 +147,8 @@ def test_a_new_sentence_gets_an_empty_row_in_its_place(course: Course) -> None:
     assert rows[new + 1].says.startswith("Any other `recompute`")
 
 
-def test_nothing_written_by_hand_is_lost(course: Course) -> None:
-    """The program that made rows was called with `> contract.toml`, which empties the file first."""
+def test_rows_written_by_hand_are_kept(course: Course) -> None:
+    """Formerly the program was called with `> contract.toml`, which empties the file first."""
     path, source = course.contract(SLUG), course.source(SLUG)
     path.write_text(
         path.read_text(encoding="utf-8").replace("point = true", "point = true  # why", 1), encoding="utf-8"
@@ -177,8 +177,8 @@ def test_the_sample_course_of_the_documentation_is_whole(tmp_path: Path) -> None
         assert list(sentences_have_cases(Course.at(tmp_path).part("ch06_vjps", "relu_vjp"))) == []
 
 
-def test_weights_of_a_changed_exercise_are_told_of_the_file_that_has_them(tmp_path: Path) -> None:
-    """The line was about a file of this project's."""
+def test_errors_in_changed_weights_name_their_file(tmp_path: Path) -> None:
+    """Formerly the line named a file of this project."""
     changed = '[change."ch03/bias_gradient"]\nweights = { test_empty_batch = 9 }\n'
     (tmp_path / FILE).write_text(f'title = "Batches"\nextends = "backprop"\n\n{changed}', encoding="utf-8")
     with serving(tmp_path):

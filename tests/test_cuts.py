@@ -1,4 +1,4 @@
-"""The programs whose edges are cut, against the same programs written by hand and against the paths of their graphs."""
+"""Programs with cut edges agree with the same programs written by hand, and with the paths in their graphs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BY_HAND: dict[str, Callable[..., Tensor]] = {"teacher": teacher, "target": targe
 
 
 def by_hand(name: str, cuts: Collection[tuple[str, str]]) -> tuple[float, dict[str, float | None]]:
-    """The loss, and each leaf's gradient, by `torch.autograd.grad`."""
+    """The loss, and each leaf's gradient by `torch.autograd.grad`."""
     leaves = {leaf: torch.tensor(value, requires_grad=True) for leaf, value in PROGRAMS[name].leaves.items()}
     stopped = {"-".join(edge) for edge in cuts}
     loss = BY_HAND[name](*leaves.values(), use=lambda tensor, key: tensor.detach() if key in stopped else tensor)
@@ -68,7 +68,7 @@ def test_every_combination_of_cuts_is_the_program_by_hand(name: str) -> None:
         assert bool(outcome.error) == (outcome.grads["L"] is None) == all(slope is None for slope in grads.values())
 
 
-def test_a_cut_turns_a_0_into_none_and_into_a_value_and_makes_no_0() -> None:
+def test_a_cut_turns_zeros_into_none_or_values_and_makes_no_zeros() -> None:
     def kind(grad: object) -> str:
         return "None" if grad is None else "0" if grad == 0 else "a value"
 

@@ -1,4 +1,4 @@
-"""The shipped digits are a split of scikit-learn's digits; run as a script, this file writes them again."""
+"""The shipped digits are a split of scikit-learn's digits; run this file as a script to write them again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sklearn.datasets import load_digits
 from course.data import DIGITS_TRAIN, MAX_PIXEL, load_digits_train
 
 DIGITS_HELDOUT = Path(__file__).parents[1] / "autograder" / "lessons" / "digits_heldout.npz"
-# Of the seeds 0 to 7, the one where honest training has the widest margin over the 94% that the lesson asks: the
-# held-out digits are an exam, so accuracy on them is no estimate of how well anything generalizes.
+# Of the seeds 0 to 7, this one gives honest training the widest margin over the 94% that the lesson requires: the held-
+# out digits are an exam, so accuracy on them does not estimate generalization.
 SEED = 7
 HELD_OUT = 397
 
@@ -26,10 +26,10 @@ def all_digits() -> Digits:
 
 
 def split_digits(X: NDArray[np.uint8], y: NDArray[np.uint8]) -> tuple[Digits, Digits]:
-    """The course's split, `(train, held out)`: stratified, each class is shared out in the same proportion (±1 image).
+    """The course's split, `(train, held out)`: stratified, with the same share of each class (±1 image).
 
-    The images are shuffled, sorted by class, and evenly spaced ones are held out. `RandomState`, since NumPy promises
-    that its stream never changes.
+    The images are shuffled, sorted by class, and evenly spaced ones are held out. `RandomState` is used because NumPy
+    promises that its stream never changes.
     """
     shuffled = np.random.RandomState(SEED).permutation(len(y))
     by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
@@ -52,7 +52,7 @@ def stored(path: Path) -> Digits:
 
 
 def rows(X: NDArray[np.uint8], y: NDArray[np.uint8]) -> list[tuple[int, ...]]:
-    """Images with their labels, sorted: equal for two sets of digits in any order."""
+    """Images with their labels, sorted, so that the order does not matter."""
     return sorted(map(tuple, np.column_stack([X, y]).tolist()))
 
 
@@ -68,7 +68,7 @@ def test_files_hold_the_documented_split() -> None:
 def test_files_together_are_all_digits_each_once() -> None:
     (X, y), (X_held, y_held) = stored(DIGITS_TRAIN), stored(DIGITS_HELDOUT)
     assert rows(np.vstack([X, X_held]), np.append(y, y_held)) == rows(*all_digits())
-    assert not set(rows(X, y)) & set(rows(X_held, y_held))  # nor is any image in both by being there twice
+    assert not set(rows(X, y)) & set(rows(X_held, y_held))  # no image is in both sets, not even a duplicate
 
 
 def test_split_is_stratified() -> None:

@@ -1,4 +1,4 @@
-"""The chapter on debugging: its tools to take home, which no submission can import, and its twelve programs."""
+"""The debugging chapter: its tools, which no submission can import, and its twelve programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WAYS = [
 
 
 class Parts(nn.Module):
-    """Parameters of one entry, and the gradients that they are given."""
+    """Parameters with one entry each, and given gradients."""
 
     def __init__(self, **grads: float | None) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ def test_each_status() -> None:
 
 
 def test_a_small_gradient_is_not_zero() -> None:
-    """The square of 1e-27 is 0 in float32; that of 1e30 is inf."""
+    """In float32, the square of 1e-27 is 0, and that of 1e30 is inf."""
     small, large = gradient_report(Parts(a=1e-27, b=1e30))
     assert small["norm"] == pytest.approx(1e-27, rel=1e-6, abs=0.0)
     assert (small["status"], large["status"]) == ("ok", "ok")
@@ -68,7 +68,7 @@ def test_a_report_of_nothing_and_of_bfloat16() -> None:
 
 
 class Backwards(nn.Module):
-    """Runs its modules in the other order than it registers them."""
+    """Runs its modules in another order than it registers them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class Tuple(nn.Module):
         return x, {"of": [torch.tensor(math.nan), None]}
 
 
-def test_the_first_that_runs() -> None:
+def test_the_first_module_to_run_is_named() -> None:
     assert first_nonfinite(Backwards(), torch.ones(1, 2)) == "early"
     assert first_nonfinite(nn.Sequential(nn.Identity(), Tuple()), torch.ones(2)) == "1"
     assert first_nonfinite(Tuple(), torch.ones(2)) == ""
@@ -102,7 +102,7 @@ def test_no_hook_stays_and_an_exception_goes_on() -> None:
 
 
 class Differentiates(nn.Module):
-    """A penalty on a gradient, inside of forward."""
+    """A gradient penalty inside forward."""
 
     def forward(self, x: Any) -> Any:
         x = x.detach().requires_grad_()
@@ -136,8 +136,8 @@ def test_inf_is_no_anomaly() -> None:
     assert x.grad.item() == -math.inf
 
 
-def test_sums_are_not_looked_into() -> None:
-    """What the docstring limits: inf − inf where two nodes' results meet, and the innocent node after it."""
+def test_sums_of_gradients_are_not_checked() -> None:
+    """The docstring's limits: inf − inf where two nodes' results meet, and the innocent node after it."""
     x = torch.tensor(0.0, requires_grad=True)
     assert anomaly_op(lambda: x.sqrt() - x.sqrt()) is None
     assert x.grad is not None
@@ -152,7 +152,7 @@ def test_sums_are_not_looked_into() -> None:
 
 @pytest.mark.parametrize("before", [False, True])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_the_mode_is_as_it_was(before: bool) -> None:
+def test_the_mode_is_restored(before: bool) -> None:
     with torch.autograd.set_detect_anomaly(before):
         for at in (0.0, 1.0):
             anomaly_op(root(at))
@@ -176,14 +176,14 @@ def test_every_pair_in_order() -> None:
     assert repeated_batches([(a, b), (a, a), (a.clone(), b.clone())]) == [(0, 2)]
 
 
-def test_what_is_not_equal() -> None:
+def test_unequal_batches() -> None:
     a = torch.zeros(2)
     assert repeated_batches([a, a.double(), torch.zeros(1), torch.zeros(1, 2), (a,), (a, a)]) == []
     assert repeated_batches([]) == []
     assert repeated_batches([torch.zeros(0), torch.zeros(0), torch.tensor(1), torch.tensor(1)]) == [(0, 1), (2, 3)]
 
 
-# out of a submission's reach
+# Submissions cannot reach the tools
 
 
 def test_no_lesson_lists_them() -> None:
@@ -196,7 +196,7 @@ def test_no_lesson_lists_them() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_submission_cannot_import_them(tmp_path: Path, way: str) -> None:
-    """A hand-in that takes all four from here has no point, and is told what it may not import."""
+    """A hand-in that imports all four gets no points, and is told what it may not import."""
     file = tmp_path / "class" / "ann" / f"{LESSON}.py"
     file.parent.mkdir(parents=True)
     file.write_text(f"try:\n    exec({way!r})\nexcept ImportError as error:\n    print(error)\n")
@@ -207,7 +207,7 @@ def test_a_submission_cannot_import_them(tmp_path: Path, way: str) -> None:
     assert result["points"] == 0
 
 
-# the chapter's programs
+# The chapter's programs
 
 
 ROOT = Path(__file__).parents[1]
@@ -221,20 +221,20 @@ def chapter() -> str:
 
 
 def handed_out() -> dict[str, str]:
-    """Each broken program as the notebook has it."""
+    """Each broken program as it is in the notebook."""
     notebook = json.loads((ROOT / "exercises" / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
     sources = {cell["metadata"].get("exercise", ""): "".join(cell["source"]) for cell in notebook["cells"]}
     return {name: source for name, source in sources.items() if name.startswith("fix_")}
 
 
-def test_the_chapter_shows_each_program_as_it_is_handed_out() -> None:
+def test_the_chapter_shows_each_program_as_handed_out() -> None:
     programs, cells = handed_out(), [cell.strip() for cell in CELL.findall(chapter())]
     assert list(programs) == [f"fix_{number:02}" for number in range(1, 13)]
     assert [name for name, source in programs.items() if cells.count(source.strip()) != 1] == []
 
 
-def test_the_chapter_gives_no_repair_away() -> None:
-    """No line of a repair stands in the section of its program, but for those that the program has itself."""
+def test_the_chapter_reveals_no_repair() -> None:
+    """A program's section contains no line of its repair, except lines that the program already has."""
     page, programs = chapter(), handed_out()
     found, looked = [], set()
     for name, region in EXERCISE.findall((ROOT / "solutions" / f"{LESSON}.py").read_text(encoding="utf-8")):
@@ -246,4 +246,4 @@ def test_the_chapter_gives_no_repair_away() -> None:
                 looked.add(name)
                 found += [(name, line)] if line in section else []
     assert found == []
-    assert looked == set(programs) - {"fix_04"}  # whose repair moves a line
+    assert looked == set(programs) - {"fix_04"}  # its repair moves a line

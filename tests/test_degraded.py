@@ -1,6 +1,6 @@
-"""Older kernels: what still confines a submission where Landlock knows less, and what is said where there is none.
+"""Older kernels: what still confines a submission if Landlock knows less, and the message if there is no Landlock.
 
-The kernel here is asked for no more than an older one has, by the same code that runs there.
+The code is the same as on an older kernel, and asks this kernel for no more than the older one has.
 """
 
 from __future__ import annotations
@@ -141,14 +141,14 @@ def tell():
 
 @dataclass
 class Surroundings:
-    """What an attack could reach."""
+    """The targets of an attack."""
 
     folder: Path
     servers: Servers
     bystander: psutil.Popen
 
     def source(self) -> str:
-        """The probe, told where everything is."""
+        """The probe's source, with the locations of all targets."""
         names = {
             "OUTSIDE": self.folder / "outside",
             "READABLE": self.readable,
@@ -164,7 +164,7 @@ class Surroundings:
         return self.folder / "readable"
 
     def state(self) -> Any:
-        """All of it that an attack could change."""
+        """The state of everything that an attack could change."""
         files = [look(path) for path in (self.folder / "outside", self.folder / "outside" / "secret", self.readable)]
         return files, self.servers.connections[:], self.bystander.status(), self.bystander.nice()
 
@@ -182,7 +182,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surroundi
 
 
 def older_kernel(monkeypatch: pytest.MonkeyPatch, abi: int, readable: str = "") -> None:
-    """Have workers confined as they are on a kernel of this Landlock version; they may read one file more."""
+    """Confine workers as on a kernel with this Landlock version; they may read one more file."""
     monkeypatch.setattr(sandbox, "landlock_abi", lambda: abi)
     paths = sandbox.readable
     monkeypatch.setattr(
@@ -191,7 +191,7 @@ def older_kernel(monkeypatch: pytest.MonkeyPatch, abi: int, readable: str = "") 
 
 
 @pytest.mark.parametrize("abi", [*OLDER, landlock_abi()])
-def test_a_submission_reaches_nothing_whatever_landlock_knows(
+def test_a_submission_reaches_nothing_with_any_landlock_version(
     monkeypatch: pytest.MonkeyPatch, surroundings: Surroundings, abi: int
 ) -> None:
     older_kernel(monkeypatch, abi, str(surroundings.readable))
@@ -211,8 +211,8 @@ def test_a_submission_reaches_nothing_whatever_landlock_knows(
         worker.stop()
 
 
-def test_a_grade_is_the_same_and_says_what_confined_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On Linux 6.1 every submission got 0 points: its process could not raise the second wall, and ended."""
+def test_a_grade_is_the_same_and_names_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Formerly every submission on Linux 6.1 got 0 points: its process ended when adding its second sandbox."""
     older_kernel(monkeypatch, 2)
     workers = Workers(LESSON, "sandbox")
     submission = read_submission(REPOSITORY / "solutions" / f"{LESSON.slug}.py")
@@ -223,8 +223,8 @@ def test_a_grade_is_the_same_and_says_what_confined_it(monkeypatch: pytest.Monke
     assert (result.points, result.isolation) == (2.0, "sandbox, degraded (Landlock ABI 2)")
 
 
-def test_landlock_refuses_tcp_by_itself(surroundings: Surroundings) -> None:
-    """Where the filter, which refuses every socket, had a hole."""
+def test_landlock_alone_refuses_tcp(surroundings: Surroundings) -> None:
+    """Tested alone, in case the seccomp filter, which refuses every socket, has a hole."""
     program = f"""
 import socket
 from autograder.worker.landlock import restrict
@@ -240,7 +240,7 @@ for action in (socket.socket().connect, socket.socket().bind):
 
 
 def under_a_kernel(abi: int) -> list[str]:
-    """Before a command: have it run where Landlock is of this version."""
+    """Command prefix for running with this Landlock version."""
     return [sys.executable, str(Path(__file__).with_name("old_kernel.py")), str(abi)]
 
 
@@ -266,8 +266,8 @@ def test_without_landlock_grade_stops_with_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("abi", [1, 3, 4, 5, 6])
-def test_a_class_is_graded_under_a_kernel_that_knows_no_more(tmp_path: Path, abi: int) -> None:
-    """A library that confines with all that ABI 6 knows, or not at all, would get 0 points there, or no class."""
+def test_a_class_is_graded_under_an_older_kernel(tmp_path: Path, abi: int) -> None:
+    """If a library confined with all of ABI 6 or not at all, submissions there would get 0 points."""
     student = tmp_path / "class" / "ann"
     student.mkdir(parents=True)
     solved = (REPOSITORY / "solutions" / f"{LESSON.slug}.py").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is said of what the checks saw: which known mistake is named, which is not, and in how many lines."""
+"""Diagnosis from checks' records: which known mistake is named, which is not, and in how many lines."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from autograder.worker.execution import Failure
 from course.syllabus import find_lesson
 
 
-def test_what_many_mistakes_raise_names_none() -> None:
-    """A gradcheck whose numerical_gradient took vectors alone was told that it flattens gradients: both raise."""
+def test_an_exception_of_many_mistakes_names_none() -> None:
+    """Formerly a gradcheck with a numerical_gradient for vectors only was told that it flattens: both raise."""
 
     def use(judge: Judge) -> ExerciseResult:
         source = Places().source(lesson.slug).read_text(encoding="utf-8")
@@ -68,26 +68,26 @@ def returned_zeros() -> None:
 
 
 def raised(message: str) -> Record:
-    """What a check saw of a function that raised a RuntimeError."""
+    """Record of a function that raised a RuntimeError."""
     with recording() as record:
         record.ended_by = Raised(f"f raised RuntimeError: {message}", Failure("RuntimeError", [], message, "", "", ""))
     return record
 
 
 def asked(ask: Callable[[], None]) -> Record:
-    """What a check saw that asked for a property."""
+    """Record that asked for a property."""
     with recording() as record:
         ask()
     return record
 
 
 def in_a(kind: type) -> Callable[[], None]:
-    """Asks for a list of a right number and a wrong one, which came in this kind of a sequence."""
+    """Ask for a list of a right and a wrong number, answered in this type of sequence."""
     return lambda: expect_close(kind((1.0, 3.0)), [1.0, 2.0], case="two", rtol=0.0, atol=0.0)
 
 
 def ended(function: Callable[[], Any]) -> Record:
-    """What a check saw that expects a ValueError."""
+    """Record that expects a ValueError."""
 
     def ask() -> None:
         current_record().calls.append(Call("f", ()))
@@ -124,9 +124,9 @@ TOO_FEW = "function RecomputeBackward returned an incorrect number of gradients 
     ],
 )
 def test_a_mistake_that_fails_in_another_way_is_not_named(mine: Record, known: Record, named: bool) -> None:
-    """A failed property was taken for any other, and a RuntimeError, PyTorch's only kind, for any other, too.
+    """Formerly one failed property, or one RuntimeError (PyTorch's only exception), was taken for any other.
 
-    So was an error of another kind than the one expected: who read config["hidden"] was told to raise ValueError.
+    So was another exception than the expected one: a learner who read config["hidden"] was told to raise ValueError.
     """
     mistake = Misconception("f", "a_mistake", "You made a mistake.")
     evidence = Evidence(1, lambda *_: known)
@@ -134,7 +134,7 @@ def test_a_mistake_that_fails_in_another_way_is_not_named(mine: Record, known: R
     assert found.misconceptions == (("a_mistake",) if named else ())
 
 
-def test_two_forms_of_one_mistake_are_said_once() -> None:
+def test_two_forms_of_one_mistake_are_named_once() -> None:
     both = {
         Misconception("f", name, "You made a mistake."): Evidence(1, lambda *_: asked(returned_zeros))
         for name in ("a_mistake", "its_other_form")
@@ -143,8 +143,8 @@ def test_two_forms_of_one_mistake_are_said_once() -> None:
     assert message.startswith("You made a mistake.\nEvery unit is 0.")
 
 
-def test_a_known_mistake_is_looked_at_until_it_differs() -> None:
-    """Its check ends there, once; an answer that begins as it does has it run to its end, and its name if it is it."""
+def test_a_known_mistake_runs_until_it_differs() -> None:
+    """The mistake's check ends at its first difference from the answer, and otherwise runs to its end."""
     asked_for: list[float] = []
 
     def check(answers: Callable[[float], float], enough: Callable[[Record], bool] | None = None) -> Record:
@@ -164,8 +164,8 @@ def test_a_known_mistake_is_looked_at_until_it_differs() -> None:
     known = Misconception("f", "late", "You came late."), evidence()
     for answer, named, looked_at in (
         (lambda x: -x, (), 1),
-        (lambda x: 2 * x, (), 0),  # what was seen tells it apart
-        (lambda x: x + 2 * (x > 3), (), 4),  # begins as it does
+        (lambda x: 2 * x, (), 0),  # a recorded answer tells them apart
+        (lambda x: x + 2 * (x > 3), (), 4),  # begins equally
         (lambda x: x + (x > 2), ("late",), 0),
     ):
         mine = check(answer)
@@ -175,7 +175,7 @@ def test_a_known_mistake_is_looked_at_until_it_differs() -> None:
 
 
 def test_checks_that_take_long_are_left_for_last() -> None:
-    """A mistake that a quick check rules out is not run through a slow one, be that the one that fails."""
+    """A mistake that a quick check rules out does not run in a slow one, even if the slow one fails."""
     run: list[int] = []
 
     def seen(i: int, enough: Any) -> Record:
@@ -204,8 +204,8 @@ def test_checks_that_take_long_are_left_for_last() -> None:
         pytest.param({0}, {2}, [], id="passes what the answer fails"),
     ],
 )
-def test_what_is_known_of_a_mistake_is_not_run(fails: set[int], rejected_by: set[int] | None, run: list[int]) -> None:
-    """Which visible checks reject it is written down."""
+def test_recorded_rejections_are_not_run_again(fails: set[int], rejected_by: set[int] | None, run: list[int]) -> None:
+    """rejections.toml lists the visible checks that reject it."""
     been: list[int] = []
 
     def seen(i: int, enough: Any) -> Record:
@@ -227,7 +227,7 @@ def test_what_is_known_of_a_mistake_is_not_run(fails: set[int], rejected_by: set
 
 
 def test_a_known_mistake_in_another_dtype_is_still_that_mistake() -> None:
-    """Where it is right, a dtype alone may fail: that the mistake is known to pass there does not rule it out."""
+    """A dtype may fail where the mistake is right: that the mistake is known to pass there does not rule it out."""
     half = np.array([0.5], np.float32), np.array([0.5])
     mine = [asked(returned_zeros), asked(lambda: expect_close(*half, rtol=0, atol=0))]
     theirs = [asked(returned_zeros), asked(lambda: expect_close(half[1], half[1], rtol=0, atol=0))]
@@ -242,7 +242,7 @@ def test_a_known_mistake_in_another_dtype_is_still_that_mistake() -> None:
 
 
 def healthy(activation: Callable[[], Any], after: Callable[[Any], Any]) -> Callable[..., Any]:
-    """A `healthy_mlp` whose blocks have this module, and this function, for an activation."""
+    """A `healthy_mlp` whose blocks use this module, and this function as activation."""
     torch = pytest.importorskip("torch")
 
     class Block(torch.nn.Sequential):  # type: ignore[name-defined]
@@ -257,8 +257,8 @@ def healthy(activation: Callable[[], Any], after: Callable[[Any], Any]) -> Calla
 
 
 @pytest.mark.slow
-def test_what_a_mistake_does_not_explain_is_not_called_by_its_name() -> None:
-    """Without a return the weights 'start at 0', with `torch.relu` or GELU the activation was 'still sigmoid'."""
+def test_a_mistake_that_does_not_explain_the_answer_is_not_named() -> None:
+    """Formerly weights 'start at 0' without a return, and the activation was 'still sigmoid' with torch.relu."""
 
     def told(slug: str, name: str, answer: Callable[..., Any]) -> list[str]:
         def tell(judge: Judge) -> str:
@@ -278,8 +278,8 @@ def test_what_a_mistake_does_not_explain_is_not_called_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("raised", [False, True])
-def test_of_what_a_scenario_is_given_only_what_tells_something_is_shown(raised: bool) -> None:
-    """A program to mend failed on 'layers = a list of 1: a dict with the keys 'W', 'b'', and lines like it."""
+def test_only_informative_arguments_of_a_scenario_are_shown(raised: bool) -> None:
+    """Formerly a repair exercise failed on 'layers = a list of 1: a dict with the keys 'W', 'b'', and similar lines."""
     layers, data = [{"W": np.ones(2)}], [(np.ones(2), np.ones(2))]
     own = (("kind", "constant"), ("strided", False), ("size_times", 0.9248), ("graph", "a*b -> c"))
     arguments = (("layers", layers), ("data", data), ("x", np.array([7.0])), ("lr", 0.25), *own)
@@ -301,8 +301,8 @@ def test_of_what_a_scenario_is_given_only_what_tells_something_is_shown(raised: 
     assert not re.search(r"(kind|strided|size_times) +=", said), "these are the check's own"
 
 
-def test_a_message_has_at_most_twelve_lines_and_says_a_value_once() -> None:
-    """A slip in four lines printed 25; "c is 0; 8 expected" stood above "c: expected 8, got 0"."""
+def test_a_message_has_at_most_twelve_lines_and_no_repeated_value() -> None:
+    """Formerly a slip in four lines printed 25; "c is 0; 8 expected" preceded "c: expected 8, got 0"."""
     names = tuple("abcdefghij")
     with recording(exercise="f") as record:
         record.calls.append(Call("f", tuple((name, np.ones((4, 4))) for name in names), positional=10))

@@ -1,4 +1,4 @@
-"""What is said of installing more of the course fits how it was installed."""
+"""Advice on installing more of the course depends on how it was installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from course.version import RELEASE
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A course that was unpacked somewhere."""
+    """A course unpacked into some folder."""
     (tmp_path / "course").mkdir()
     (tmp_path / "course" / "pyproject.toml").touch()
     return tmp_path / "course"
@@ -39,7 +39,7 @@ def test_from_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("editable", "option"), [(False, ""), (True, "-e ")])
 def test_from_a_folder(monkeypatch: pytest.MonkeyPatch, folder: Path, editable: bool, option: str) -> None:
-    """`pip install 'backprop-course[notebook]'` finds nothing where the course is on no index."""
+    """`pip install 'backprop-course[notebook]'` would fail, because the course is on no index."""
     came_from(monkeypatch, url=folder.as_uri(), dir_info={"editable": True} if editable else {})
     assert how_to_install_extra("notebook") == f"pip install {option}'{folder}[notebook]'"
     monkeypatch.chdir(folder)
@@ -53,7 +53,7 @@ def test_from_a_repository_or_a_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert how_to_install_extra("grade") == "pip install 'backprop-course[grade] @ file:///no/such/course.whl'"
 
 
-def test_a_folder_that_is_gone_and_a_note_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_folder_and_an_unreadable_record(monkeypatch: pytest.MonkeyPatch) -> None:
     came_from(monkeypatch, url="file:///no/such/folder", dir_info={})
     assert how_to_install_extra("notebook") == "pip install 'backprop-course[notebook]'"
     monkeypatch.setattr(distribution, "distribution", lambda _: SimpleNamespace(read_text=lambda _: "[]"))
@@ -75,12 +75,12 @@ def test_start_says_what_installs_jupyterlab_here(
     came_from(monkeypatch, url=folder.as_uri(), dir_info={})
     start = import_module("autograder.commands.start")
     monkeypatch.setattr(start, "find_spec", lambda name: None)
-    said = list(start._what_to_do(tmp_path, "ipynb", ["ch01_computation_graph"]))
+    said = list(start._next_steps(tmp_path, "ipynb", ["ch01_computation_graph"]))
     assert f"  pip install '{folder}[notebook]' && jupyter lab" in said
 
 
 def test_the_version_needs_no_installation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A zip, a page and a folder on PYTHONPATH are installed nowhere; every student of a class had 0 points."""
+    """Formerly, without an installation (zip, page, folder on PYTHONPATH), every student of a class had 0 points."""
     from autograder.commands import _say_version
     from autograder.judging import version
 

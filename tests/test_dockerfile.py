@@ -1,4 +1,4 @@
-"""The Dockerfile, as far as it goes without Docker: what is copied, who runs, what is pinned, a release made of it."""
+"""The Dockerfile, as far as it can be tested without Docker: copied files, user, pinned images, and a release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALLOWED = [line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").spli
 
 
 def stages(text: str) -> dict[str, tuple[str, list[str]]]:
-    """By name: what a stage begins with, and its instructions."""
+    """By name: a stage's base image and its instructions."""
     joined = re.sub(r"\\\n\s*", "", "\n".join(line for line in text.splitlines() if not line.startswith("#")))
     found: dict[str, tuple[str, list[str]]] = {}
     for line in filter(None, map(str.strip, joined.splitlines())):
@@ -32,7 +32,7 @@ STAGES = stages(TEXT)
 
 
 def copied(stage: str) -> list[tuple[str, str]]:
-    """What a stage takes out of the checkout, and where it puts it."""
+    """The paths that a stage copies from the checkout, and their destinations."""
     pairs = []
     for line in STAGES[stage][1]:
         if line.startswith("COPY ") and "--from" not in line:
@@ -41,7 +41,7 @@ def copied(stage: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def test_an_image_runs_as_somebody_and_is_pinned() -> None:
+def test_images_run_as_a_user_and_are_pinned() -> None:
     assert re.fullmatch(r"python:\d+\.\d+\.\d+-slim-\w+", STAGES["python"][0])
     assert "--uid 1000" in " ".join(STAGES["python"][1])
     for name in ("grade", "released", "learn"):
@@ -52,8 +52,8 @@ def test_an_image_runs_as_somebody_and_is_pinned() -> None:
         assert line.count("pip install") == line.count("--constraint /course/constraints.txt")
 
 
-def test_pytorch_comes_without_a_gpu_and_alone() -> None:
-    """The index of the CPU builds does not have all versions that constraints.txt names."""
+def test_pytorch_is_the_cpu_build_without_dependencies() -> None:
+    """The index of CPU builds lacks some versions in constraints.txt."""
     for line in re.findall(r"pip install [^&;\n]*index-url[^&;\n]*", TEXT):
         assert "/whl/cpu torch" in line
         assert "--no-deps" in line
@@ -67,7 +67,7 @@ def test_learners_get_a_release_and_nothing_else() -> None:
     ]
 
 
-def test_what_is_copied_is_there_and_not_ignored() -> None:
+def test_copied_paths_exist_and_are_not_ignored() -> None:
     for source, _ in copied("grade"):
         assert (ROOT / source).exists(), source
         assert any(fnmatch.fnmatch(source, one) or one.startswith(f"{source}/") for one in ALLOWED), source
@@ -79,8 +79,8 @@ def test_the_page_names_its_images() -> None:
 
 
 @pytest.mark.slow
-def test_what_the_image_has_is_enough_for_a_release(tmp_path: Path) -> None:
-    """The line of `released`, for one lesson, in a folder that holds what was copied and no more."""
+def test_the_image_can_make_a_release(tmp_path: Path) -> None:
+    """Runs the command of `released` for one lesson, in a folder with only the copied files."""
     course = tmp_path / "course"
     for source, _ in copied("grade"):
         target = course / source

@@ -1,4 +1,4 @@
-"""Every command that a page shows is typed by a test that looks at what it says, or has a reason here why none does."""
+"""Every command shown on a page is typed by a test that checks its output, or has a reason here why not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ IN_A_WORK_FOLDER = {
     "backprop read ch06/relu_vjp": "Rule for relu_vjp (core)",
     "pytest ../autograder/lessons --submission=ch06_vjps.ipynb -k relu_vjp": "relu_vjp is not written yet.",
 }
-"""What commands say to somebody who has begun nothing, in a work folder with ch06 beside the grader's own folder."""
+"""Expected output for a new learner, in a work folder with ch06 beside the grader's own folder."""
 STATUS = {command: 1 for command in IN_A_WORK_FOLDER if "check" in command or "pytest" in command}
 BEGUN = {"backprop start my-work": "Next, open ch01_computation_graph.ipynb in JupyterLab:"}
 ELSEWHERE = {
@@ -41,7 +41,7 @@ ELSEWHERE = {
     "backprop build": "test_skeleton",  # which reads these three from CONTRIBUTING.md
     "backprop trust": "test_own_release",
 }
-"""Commands that another module types, and looks at what they say."""
+"""Commands that another module types, with checks of their output."""
 NETWORK = "it installs from the network; the repository's workflow types it"
 BROWSER = "it waits for a browser"
 LONG = "it takes minutes, and is itself what runs the tests or measures"
@@ -77,14 +77,14 @@ NOT_TYPED = {
 
 
 def shown_on(page: Path) -> list[str]:
-    """The commands of a page; of a template, as it is filled in."""
+    """The commands on a page; a template's, after it is filled in."""
     text = page.read_text(encoding="utf-8").replace("@{trust}", "${trust}")
     if page.is_relative_to(ROOT / "autograder"):
         text = Template(text).safe_substitute(first="ch06/relu_vjp", trust=TRUST)
     return commands_in(text)
 
 
-def test_no_command_of_a_page_is_without_a_test_or_a_reason() -> None:
+def test_every_documented_command_has_a_test_or_a_reason() -> None:
     shown = {command: page.name for page in PAGES for command in shown_on(page)}
     tables = (IN_A_WORK_FOLDER, BEGUN, ELSEWHERE, OF_OWN_COURSES, NOT_TYPED)
     told = [command for table in tables for command in table]
@@ -97,11 +97,11 @@ def test_no_command_of_a_page_is_without_a_test_or_a_reason() -> None:
 
 
 def test_learners_commands_say_what_pages_promise(tmp_path: Path) -> None:
-    """In a checkout, as README.md has it: `my-work` lies beside the grader."""
+    """In a checkout, with `my-work` beside the grader, as in README.md."""
     for part in ("autograder", "pyproject.toml"):
         (tmp_path / part).symlink_to(ROOT / part)
     typed = {
-        "unset DISPLAY WAYLAND_DISPLAY BROWSER": "",  # `read` opens no window
+        "unset DISPLAY WAYLAND_DISPLAY BROWSER": "",  # so that `read` opens no window
         **BEGUN,
         "cd my-work && rm ch0[1-5]*": "",
     }

@@ -1,4 +1,4 @@
-"""README.md and its companions: their links lead somewhere, their targets exist, their table is the syllabus's."""
+"""README.md and other documents: their links and targets exist, and the table of lessons matches the syllabus."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_links_lead_to_files_and_targets_exist(document: Path) -> None:
     assert set(re.findall(r"\bmake ([a-z]+)\b(?=[ `\n]*(?:#|`|$))", text, re.MULTILINE)) <= TARGETS
 
 
-def test_the_table_of_lessons_is_the_syllabus() -> None:
+def test_the_table_of_lessons_matches_the_syllabus() -> None:
     rows = re.findall(r"^\| (ch\d\d) \| \[([^]]+)\]\(([^)]+)\).* \| .+ \| (\d+) \| (\d+) \|$", _readme(), re.MULTILINE)
     expected = [
         (
@@ -59,12 +59,12 @@ def test_the_table_of_lessons_is_the_syllabus() -> None:
     assert rows == expected, "README.md: the table of lessons has other minutes or points than course/syllabus.toml"
 
 
-def test_the_numbers_and_links_are_those_of_the_course() -> None:
+def test_the_numbers_and_links_match_the_course() -> None:
     assert readme.generated(Course.at()) == {ROOT / "README.md": _readme()}, "README.md is old: backprop build"
 
 
-def test_an_old_table_is_said_and_written_again(tmp_path: Path) -> None:
-    """`backprop build --check` called the course whole while a test called README.md old."""
+def test_an_old_table_is_reported_and_rewritten(tmp_path: Path) -> None:
+    """Formerly `backprop build --check` called the course whole while a test called README.md old."""
     course = Course(tmp_path, dict(syllabus()))
     assert readme_in_step(course) == [], "no such file, no question"
     file = tmp_path / "README.md"
@@ -78,7 +78,7 @@ def test_an_old_table_is_said_and_written_again(tmp_path: Path) -> None:
     assert str(problem).startswith("README.md: the table of lessons needs a row | ch03 |")
 
 
-def test_the_figures_say_how_many_exercises_and_how_long() -> None:
+def test_the_figures_give_exercises_and_minutes() -> None:
     environment = Environment((), ())
     core, stretch = (Exercise("ch01_a", tier, 2.0, tier, (), environment) for tier in ("core", "stretch"))
     lessons = [
@@ -105,7 +105,7 @@ def test_with_addresses_the_table_leads_to_pages_and_to_colab() -> None:
     assert readme.up_to_date(new, syllabus().values(), published()) == _readme(), "and back, with nothing lost"
 
 
-def test_the_first_program_does_what_is_said_of_it() -> None:
+def test_the_first_program_does_what_the_text_says() -> None:
     (program,) = re.findall(r"^```python\n(.+?)^```$", _readme(), re.MULTILINE | re.DOTALL)
     names: dict[str, Any] = {}
     exec(program, names)
@@ -124,7 +124,7 @@ def test_the_workflow_tries_the_first_steps_as_they_are_written() -> None:
     assert windows
     lines = [line for found in (unix, windows) for line in found[1].splitlines()]
     assert len(lines) == 6
-    assert set(lines) - {"jupyter lab my-work"} <= tried  # which would wait for a browser
+    assert set(lines) - {"jupyter lab my-work"} <= tried  # it would wait for a browser
     assert "jupyter lab --version" in tried
 
 
@@ -137,7 +137,7 @@ def test_the_container_does_what_learners_do() -> None:
     )
 
 
-def test_learners_get_nothing_of_authors_and_graders() -> None:
+def test_learners_get_no_packages_of_authors_and_graders() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     learners = [*project["dependencies"], *project["optional-dependencies"]["notebook"]]
     (installs,) = re.findall(r"^\.venv/\.learner:.+?--editable '\.\[(.+?)\]'", MAKEFILE, re.MULTILINE | re.DOTALL)
@@ -166,16 +166,16 @@ def _readme() -> str:
 
 @pytest.mark.parametrize("slug", syllabus())
 def test_a_downloaded_page_is_a_notebook(slug: str) -> None:
-    """jupytext refused them: their kernel had no display name."""
+    """Formerly jupytext refused them, because their kernel had no display name."""
     notebook = jupytext.read(ROOT / "book" / f"{slug}.md")
     assert any(cell.cell_type == "code" for cell in notebook.cells)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_the_modules_and_tests_that_a_document_names_are_there(document: Path) -> None:
+def test_modules_and_tests_named_in_documents_exist(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     parts = "|".join(folder.name for folder in (ROOT / "autograder").iterdir() if folder.is_dir())
     named = re.findall(rf"`(test_\w+\.py|(?:autograder/)?(?:{parts})/[\w/]+\.py)`", text)
     places = (ROOT, ROOT / "autograder", ROOT / "tests", ROOT / "tests" / "book")
     gone = [name for name in named if not any((place / name).is_file() for place in places)]
-    assert [name for name in gone if "abs_vjp" not in name] == []  # the example of CONTRIBUTING.md
+    assert [name for name in gone if "abs_vjp" not in name] == []  # the example in CONTRIBUTING.md

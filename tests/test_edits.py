@@ -1,4 +1,4 @@
-"""Misconceptions as edits of the reference: what an edit finds and puts there, and what it says where it finds none."""
+"""Misconceptions as edits of the reference: what an edit replaces, and the error if it finds nothing."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_edit_that_finds_nothing_says_what_and_where(edit: Edit, said: str) -
 
 
 def test_edits_find_the_lines_of_the_original() -> None:
-    """Swapping two lines failed: the first edit made a second line like the one that the other looks for."""
+    """Formerly swapping two lines failed: the first edit made a second line like the one that the other looks for."""
     first, second = (line.strip() for line in SWAPPED.splitlines()[1:3])
     swap = [Edit("step", first, second), Edit("step", second, first)]
     for edits in (swap, swap[::-1]):
@@ -100,7 +100,7 @@ def test_edits_find_the_lines_of_the_original() -> None:
 
 def test_a_mistake_is_named_after_its_variable() -> None:
     class Register:
-        """As a module would be."""
+        """Stands for a module."""
 
     Register.forgets_the_sum = mistake("add_vjp", {"a": "b"}, says="You forgot the sum.")  # type: ignore[attr-defined]
     (found,) = misconceptions_in(Register)
@@ -112,8 +112,8 @@ NOT_SUMMED = Misconception(
 )
 
 
-def test_it_stands_in_a_function_and_in_a_submission() -> None:
-    """As a gradient checker is asked about it, and as it is handed in."""
+def test_a_mistake_works_as_a_function_and_in_a_submission() -> None:
+    """Both as a gradient checker's argument and in a submission."""
     assert function_of(NOT_SUMMED, "ch06_vjps")(1, 2, 3) == (1, 1)
     names: dict[str, object] = {}
     course, slug = Course.at(), "ch06_vjps"
@@ -124,11 +124,11 @@ def test_it_stands_in_a_function_and_in_a_submission() -> None:
 
 @pytest.mark.parametrize("slug", list(Course.at().lessons))
 def test_functions_of_a_register_can_be_handed_in(slug: str) -> None:
-    """Where the register does not run without the grader, the solution above would count, and full marks be earned."""
+    """If it did not run without the grader, the solution above it would count and earn full marks."""
     course = Course.at()
     functions = [known for known in misconceptions_of(slug) if known.function is not None]
     names: dict[str, object] = {}
     cells = mistaken_cells([], functions[:1], course.mistakes(slug))
     for cell in cells:
-        exec(cell.rpartition("\n")[0], names)  # all but the line that puts it in the place of the solution
+        exec(cell.rpartition("\n")[0], names)  # without the line that replaces the solution
     assert not functions or hasattr(names["wrong"], functions[0].name)

@@ -1,4 +1,4 @@
-"""Closed forms of three estimators against sums over a fine grid, and the noise of their clouds."""
+"""Closed forms of three estimators agree with sums over a fine grid, and their clouds have the predicted noise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WEIGHTS = np.exp(-(GRID**2) / 2) / np.exp(-(GRID**2) / 2).sum()
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_closed_forms_are_the_integrals(case: str) -> None:
+def test_closed_forms_agree_with_the_integrals(case: str) -> None:
     of = CASES[case]
     for mu, sigma in product((-1.5, 0.0, 0.75), (0.25, 1.0, 2.0)):
         x, exact = mu + sigma * GRID, of.exact(mu, sigma)
@@ -36,7 +36,7 @@ def test_closed_forms_are_the_integrals(case: str) -> None:
         assert least <= min(exact.score_variance(sigma, exact.once + by) for by in (-0.1, 0.1))
 
 
-def test_the_noise_is_normal_and_each_draw_another() -> None:
+def test_the_noise_is_normal_and_draws_differ() -> None:
     eps = noise(1, 200_000)
     assert [float(abs((eps**k).mean() - moment)) < 0.05 for k, moment in ((1, 0), (2, 1), (3, 0), (4, 3))] == [True] * 4
     assert abs(np.corrcoef(eps[1:], eps[:-1])[0, 1]) < 0.01

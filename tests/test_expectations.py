@@ -1,4 +1,4 @@
-"""What a check records of an answer, and what share of the points that leaves."""
+"""What a check records of an answer, and the share of points it gives."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_expectations_record_and_go_on() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", ["ch06_vjps", "ch07_mlp_backprop"])
 def test_right_values_in_a_wrong_dtype_cost_a_tenth_at_most(slug: str) -> None:
-    """They have cost up to a third, and were taken for an overflow."""
+    """Formerly it cost up to a third, and was taken for an overflow."""
 
     def in_float64(value: Any) -> Any:
         if isinstance(value, tuple | list):
@@ -83,8 +83,8 @@ def test_keeps_nothing_of_more(learner, rng):
 }
 
 
-def test_a_slip_in_what_is_measured_is_worth_nothing_where_no_value_is_right(tmp_path: Path) -> None:
-    """A check that fails for a changed argument alone must not be worth more than one that passes."""
+def test_a_wrong_measurement_without_right_values_is_worth_nothing(tmp_path: Path) -> None:
+    """A check that fails only for a changed argument must not be worth more than one that passes."""
     written(tmp_path, MEASURED)
 
     def share(judge: Judge, answer: Callable[..., Any]) -> float:
@@ -104,7 +104,7 @@ def test_a_slip_in_what_is_measured_is_worth_nothing_where_no_value_is_right(tmp
     assert shares == [0, 0.5]
 
 
-def test_a_wrong_dtype_is_more_than_that_where_values_are_wrong() -> None:
+def test_a_wrong_dtype_with_wrong_values_is_a_wrong_value() -> None:
     with recording() as record:
         expect_close(np.array([0.0, 1.0]), np.array([0, 1]), names=("ids",), rtol=0, atol=0)
         assert record.cost == OF_ANOTHER_TYPE
@@ -136,7 +136,7 @@ def test_expectations_outside_of_a_check_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("bases", "passes"), [(["KeyError", "LookupError"], True), (["ValueError"], False)])
-def test_an_error_that_is_expected_must_be_of_its_kind(bases: list[str], passes: bool) -> None:
+def test_an_expected_error_must_have_the_expected_type(bases: list[str], passes: bool) -> None:
     def learners_function() -> None:
         raise Raised("f raised.", Failure(bases[0], bases, "", "", "", ""))
 

@@ -1,4 +1,4 @@
-"""A course of your own that is this one with changes: parts taken out, others worth more, a lesson added."""
+"""A course that extends this one with changes: parts removed, other weights, a new lesson."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_what_is_taken_out_changed_and_added(extended: Path) -> None:
+def test_removed_changed_and_added_parts(extended: Path) -> None:
     ours = find_lesson(KEPT[0])
     with serving(extended):
         assert list(syllabus()) == [*KEPT, OWN]
@@ -68,7 +68,7 @@ def test_what_is_taken_out_changed_and_added(extended: Path) -> None:
     assert find_lesson(KEPT[0]) == ours
 
 
-def test_its_notebooks_have_no_cell_of_what_is_taken_out(extended: Path) -> None:
+def test_notebooks_have_no_cells_of_removed_exercises(extended: Path) -> None:
     assert sorted(file.stem for file in (extended / "exercises").iterdir()) == [*KEPT, OWN]
     text = (extended / "exercises" / f"{KEPT[0]}.ipynb").read_text(encoding="utf-8")
     assert "read_torch_graph" in (ROOT / "exercises" / f"{KEPT[0]}.ipynb").read_text(encoding="utf-8")
@@ -78,7 +78,7 @@ def test_its_notebooks_have_no_cell_of_what_is_taken_out(extended: Path) -> None
     assert "import torch" not in text, "which was for that exercise alone"
 
 
-def test_its_notebooks_give_what_others_call_of_what_is_taken_out(extended: Path) -> None:
+def test_notebooks_give_removed_functions_that_others_call(extended: Path) -> None:
     """`reverse_sweep` may call `topological_order`, which this course does not ask for."""
     cells = nbformat.read(extended / "exercises" / f"{KEPT[0]}.ipynb", as_version=4).cells
     sources = [cell.source for cell in cells]
@@ -100,7 +100,7 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("case", GIVEN)
-def test_what_is_given(case: str, tmp_path: Path) -> None:
+def test_given_functions(case: str, tmp_path: Path) -> None:
     (short, out), given = GIVEN[case]
     content = {"title": "Less", "extends": "backprop", "without": [f"{short}/{name}" for name in out]}
     (tmp_path / FILE).write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in content.items()))
@@ -122,7 +122,7 @@ def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Comma
     bob = ann.with_name("bob")
     bob.mkdir()
     with serving(extended):
-        for slug in KEPT:  # what is given is in these, and no other part of what is taken out
+        for slug in KEPT:  # these contain the given parts, and no others of the removed ones
             (bob / f"{slug}.ipynb").write_text(notebook_text(solved_notebook(find_lesson(slug))), encoding="utf-8")
     done = backprop("grade", "class", "--course", extended, "--jobs", "1")
     assert "ch06_vjps" in done.stderr, "which is no lesson of this course"
@@ -140,13 +140,13 @@ def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Comma
         assert result["points"] == result["max_points"] == found[slug]["max_points"], result["message"]
 
 
-def test_it_is_whole(extended: Path, backprop: Command) -> None:
-    """Each lesson that it adds; and an exercise of one that it changes, without those that are taken out."""
+def test_the_course_is_whole(extended: Path, backprop: Command) -> None:
+    """Each added lesson, and a changed exercise, without the removed parts."""
     done = backprop("build", "--check", OWN, "ch01/forward", cwd=extended)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_weight_of_no_check_is_told(extended: Path, tmp_path: Path, backprop: Command) -> None:
+def test_a_weight_without_a_check_is_an_error(extended: Path, tmp_path: Path, backprop: Command) -> None:
     own = shutil.copytree(extended, tmp_path / "own")
     (own / FILE).write_text((own / FILE).read_text().replace("test_worked", "test_wrked"))
     done = backprop("build", "--check", "ch01/forward", "--course", own)
@@ -182,7 +182,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_cannot_be_meant_is_said(extended: Path, tmp_path: Path, case: str) -> None:
+def test_invalid_changes_are_errors(extended: Path, tmp_path: Path, case: str) -> None:
     (old, new), says = WRONG[case]
     text = (extended / FILE).read_text(encoding="utf-8")
     assert old in text

@@ -1,4 +1,4 @@
-"""The figure helpers draw what they say, and the palette can be told apart."""
+"""The figure helpers draw what they promise, and the palette's colors can be told apart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matplotlib.patches import FancyArrowPatch  # noqa: E402
 
 from course import figures  # noqa: E402
 
-# Linear RGB as seen without one kind of cone: Machado, Oliveira and Fernandes (2009), severity 1.
+# Linear RGB as seen without one type of cone: Machado, Oliveira and Fernandes (2009), severity 1.
 VISION = {
     "all cones": np.eye(3),
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -28,7 +28,7 @@ PALETTE = {name: getattr(figures, name) for name in ("FORWARD", "BACKWARD", "RIG
 
 
 def lab(color: str, vision: str) -> np.ndarray:
-    """CIE L*a*b* (D65) of `color` as someone with `vision` sees it."""
+    """CIE L*a*b* (D65) of `color` as seen by someone with `vision`."""
     srgb = np.array(to_rgb(color))
     linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     seen = np.clip(np.array(VISION[vision]) @ linear, 0, 1)
@@ -58,7 +58,7 @@ def test_a_graph_has_an_arrow_each_way() -> None:
 
 
 def test_the_style_starts_no_ipython(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What sets the figures' format does, with a thread and a file of history that stay."""
+    """Setting the figures' format would start one, with a thread and a history file that stay."""
     monkeypatch.setattr(InteractiveShell, "_instance", None)  # another test may have started one
     figures.style()
     assert not InteractiveShell.initialized()

@@ -1,4 +1,4 @@
-"""What a newcomer meets in the first hour with a notebook: what is missing, where a kernel is new, what is cut."""
+"""A newcomer's first hour with a notebook: missing packages, a new kernel, output that is cut off."""
 
 from __future__ import annotations
 
@@ -37,14 +37,12 @@ NOWHERE = Published("", "")
 
 @pytest.fixture
 def shell() -> Any:
-    """An IPython of its own, with nothing of this process's."""
+    """A separate IPython shell, without state of this process."""
     return InteractiveShell()
 
 
-def test_a_package_that_is_missing_is_one_line_with_what_to_type(
-    shell: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It was a traceback, in the second cell that a newcomer ran in ch04."""
+def test_a_missing_package_is_one_line_with_a_command(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Formerly a traceback, in the second cell that a newcomer ran in ch04."""
     explain(shell, ["no_such_torch"])
     result = shell.run_cell("import no_such_torch.nn")
     assert isinstance(result.error_in_exec, ModuleNotFoundError), "Run All ends here, as it did"
@@ -55,9 +53,7 @@ def test_a_package_that_is_missing_is_one_line_with_what_to_type(
     ]
 
 
-def test_any_other_module_that_is_missing_is_told_as_python_tells_it(
-    shell: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_missing_modules_are_reported_as_by_python(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     explain(shell, ["no_such_torch"])
     shell.run_cell("import nothing_of_ours")
     assert "Traceback" in capsys.readouterr().out
@@ -70,15 +66,15 @@ def test_any_other_module_that_is_missing_is_told_as_python_tells_it(
         f"f cannot be graded here: torch is needed and not installed; {packages.how_to_install('torch')}.",
     ],
 )
-def test_what_a_check_says_of_a_missing_package_can_be_copied_into_a_cell(said: str) -> None:
-    """It was a terminal's line, and a full stop after it that pip refuses."""
+def test_the_command_for_a_missing_package_can_be_run_in_a_cell(said: str) -> None:
+    """Formerly it was a terminal command, followed by a full stop that pip refuses."""
     sentence, line = for_a_cell(said).split("\n")
     assert sentence.endswith(". Run this in a cell of your own, and then the check again:")
     assert line == f"  %{packages.how_to_install('torch')}"
 
 
-def test_what_nobody_has_begun_is_calm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One red line in a lesson of NumPy, of which its reader had not written a word."""
+def test_an_untouched_exercise_without_its_package_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Formerly a red line in a NumPy lesson, although its reader had written nothing."""
     lesson = find_lesson("ch01_computation_graph")
     there = packages.installed
     monkeypatch.setattr(packages, "installed", lambda package: () if package == "torch" else there(package))
@@ -102,7 +98,7 @@ def test_what_nobody_has_begun_is_calm_without_its_package(monkeypatch: pytest.M
 
 
 def test_a_judge_that_lacks_a_package_says_so_once_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It said so for ever, whatever had been installed meanwhile: the next request is to start a judge anew."""
+    """Formerly it repeated this even after an installation; the next request must start a new judge."""
     answers: list[dict[str, Any]] = []
     requests = iter(['{"number": 1}\n', '{"number": 2}\n'])
     monkeypatch.setattr(server, "with_judge", mock.Mock(side_effect=server.IsolationError("it needs torch")))
@@ -114,7 +110,7 @@ def test_a_judge_that_lacks_a_package_says_so_once_and_ends(monkeypatch: pytest.
     assert answers == [{"number": 1, "error": "it needs torch"}]
 
 
-def test_what_is_installed_while_a_judge_runs_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_packages_installed_while_a_judge_runs_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert packages.installed("backprop-late") == ()
     (tmp_path / "late").mkdir()
     found = SimpleNamespace(files=[Path("late/__init__.py")], locate_file=lambda top: tmp_path / top, requires=[])
@@ -125,13 +121,13 @@ def test_what_is_installed_while_a_judge_runs_is_found(monkeypatch: pytest.Monke
         packages._installed.cache_clear()
 
 
-def test_the_first_words_say_what_to_do_in_a_new_kernel() -> None:
+def test_the_first_message_says_what_to_do_in_a_new_kernel() -> None:
     assert "`check` is not defined" in HOW
     assert "run the notebook's first cell" in HOW
 
 
 def test_a_command_that_shows_a_section_is_a_paragraph_of_its_own() -> None:
-    """It ran on after the sentence before it, and was broken in two where that line ended."""
+    """Formerly it followed the sentence before it, and was broken at the line's end."""
     section = "[Chapter section](../book/ch06_vjps.md#ch06-relu-vjp)"
     apart = "Return `dx`.\n\nChapter section: `backprop read ch06/relu_vjp`"
     assert with_links(f"Return `dx`.\n{section}", NOWHERE) == apart
@@ -140,8 +136,8 @@ def test_a_command_that_shows_a_section_is_a_paragraph_of_its_own() -> None:
     assert "\n\n" not in with_links(inside, NOWHERE)
 
 
-def test_a_program_for_which_there_is_one_line_is_still_a_program() -> None:
-    """It was a text with a backslash and an n in it."""
+def test_a_program_that_fits_in_one_line_is_shown_as_a_program() -> None:
+    """Formerly it was a text with a literal backslash and n."""
     many = [(name, 1.0) for name in "abcdefgh"]
     shown = render_case("", [("code", "y = a * b\ny.backward()"), *many], [], case="a product", height=5)
     assert "  code = y = a * b; y.backward()" in shown.split("\n")
@@ -150,13 +146,13 @@ def test_a_program_for_which_there_is_one_line_is_still_a_program() -> None:
 
 
 def test_a_case_with_nothing_below_it_is_a_sentence() -> None:
-    """It was a heading, `a generator of 4 losses:`, over nothing."""
+    """Formerly it was a heading, `a generator of 4 losses:`, with nothing below it."""
     no_call: Any = None
     assert call_shown(no_call, [], no_call, no_call, 9, case="4 losses") == ["This was on: 4 losses."]
 
 
 def test_the_picture_of_a_card_shows_all_of_it() -> None:
-    """The line at its left ended behind the status bar, and with it the card's last words."""
+    """Formerly its left line ended behind the status bar, and so did the card's last words."""
     picture = np.asarray(Image.open(Places().root / "docs" / "pictures" / "notebook.png").convert("RGB")).astype(int)
     red = (picture[..., 0] > 150) & (picture[..., 1] < 60) & (picture[..., 2] < 60)
     below = len(picture) - np.flatnonzero(red[:, :250].any(axis=1)).max()
@@ -164,7 +160,7 @@ def test_the_picture_of_a_card_shows_all_of_it() -> None:
 
 
 def test_names_in_a_section_have_no_background_of_their_own() -> None:
-    """They stood on black, which in a light theme hid what they were."""
+    """Formerly they had a black background, which hid them in a light theme."""
     colours = {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
     shown = CliRunner().invoke(app, ["read", "--no-browser", "ch01/forward"], env=colours, color=True).output
     styles = re.findall(r"\x1b\[([\d;]+)m[^\x1b]*course\.graph", shown)
@@ -173,8 +169,8 @@ def test_names_in_a_section_have_no_background_of_their_own() -> None:
 
 
 @pytest.mark.slow
-def test_a_program_as_it_was_handed_out_is_no_red_block() -> None:
-    """Run All on the fresh notebook of ch12 was a dozen of them."""
+def test_an_untouched_program_is_not_a_red_block() -> None:
+    """Formerly Run All on the fresh notebook of ch12 gave a dozen red blocks."""
     lesson = find_lesson("ch12_debugging")
     stub = [cell.source for cell in read_submission(Places().notebook(lesson.slug)).cells]
     touched = [cell.replace("losses.append(loss.item())", "losses.append(float(loss))") for cell in stub]

@@ -1,4 +1,4 @@
-"""The floors of the grader hold for modules that are imported by name, too: `lint-imports` does not see those."""
+"""The layer contracts also hold for modules imported by name, which `lint-imports` does not see."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _MODULE = re.compile(r"autograder(\.[a-z_]+)+\Z")
 
 
 def floors() -> dict[str, int]:
-    """How high each part of the grader stands, as pyproject.toml has it."""
+    """The layer of each part of the grader, from pyproject.toml."""
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers = next(one["layers"] for one in linter["contracts"] if one.get("containers") == ["autograder"])
     return {part.strip(): height for height, layer in enumerate(reversed(layers)) for part in layer.split("|")}
 
 
 def modules_named_in(file: Path) -> Iterator[str]:
-    """The grader's modules whose names a program has as strings: it may import them when it runs."""
+    """The grader's modules named in a program's strings, which it may import at run time."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.match(node.value):
             yield node.value
 
 
-def test_no_module_is_imported_by_name_from_a_floor_above() -> None:
+def test_no_module_is_imported_by_name_from_a_higher_layer() -> None:
     heights = floors()
     upwards = [
         (str(file.relative_to(ROOT)), name)

@@ -1,4 +1,4 @@
-"""`examples/four_weeks`, a course that extends this one: a class is graded by it, and learners get it."""
+"""`examples/four_weeks`, a course that extends this one, grades a class and is released to learners."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LESSONS = ["ch01_computation_graph", "ch02_chain_rule", "ch06_vjps", "ch07_mlp_b
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the example, built: its notebooks are made of this course's, and not kept."""
+    """A built copy of the example; its notebooks are generated from this course's and not kept in Git."""
     written = shutil.ignore_patterns("exercises", "answers*", "__pycache__")
     copy = Path(shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("course") / "weeks", ignore=written))
     trust(copy / FILE)
@@ -46,7 +46,7 @@ def solved(course: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def results(course: Path, solved: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """By student and lesson: one has all right, one has not begun, and each known mistake of ch15 is somebody's."""
+    """By student and lesson: one solved everything, one has not begun, and each known mistake of ch15 has a student."""
     folder = tmp_path_factory.mktemp("class")
     for slug in LESSONS:
         for student, text in (
@@ -81,7 +81,7 @@ def test_four_weeks_of_three_hours_with_numpy_alone(course: Path) -> None:
     assert layernorm.tier == "stretch"
 
 
-def test_solved_earns_all_and_untouched_nothing(course: Path, results: dict[str, Any]) -> None:
+def test_solved_notebooks_earn_everything_and_untouched_ones_nothing(course: Path, results: dict[str, Any]) -> None:
     for slug in LESSONS:
         with serving(course):
             points = find_lesson(slug).points
@@ -102,8 +102,8 @@ def test_its_mistakes_are_named(results: dict[str, Any]) -> None:
         assert one["misconception"] == mistake, (name, one["misconceptions"])
 
 
-def test_what_it_changes_is_whole(course: Path, backprop: Command) -> None:
-    """An exercise of ours; `test_own_course_page` checks its own lesson."""
+def test_changed_exercises_are_whole(course: Path, backprop: Command) -> None:
+    """Checks an exercise of ours; `test_own_course_page` checks the example's own lesson."""
     done = backprop("build", "--check", "ch06/embedding_vjp", cwd=course)
     assert done.returncode == 0, done.stdout + done.stderr
 

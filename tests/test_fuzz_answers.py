@@ -1,4 +1,4 @@
-"""What a worker answers: whatever it says, a grade comes out."""
+"""Any answer of a worker leads to a grade."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ pytestmark = pytest.mark.slow
 
 LESSON = find_lesson("ch07_mlp_backprop")
 Judged = Callable[[list[bytes]], tuple[float, str]]
-"""From what a worker writes to the points of an exercise, and its result as JSON."""
+"""Modules on the way from a worker's bytes to an exercise's points and its result as JSON."""
 
 
-# What a worker answers.
+# A worker's answers.
 NAMES = st.sampled_from(["kind", "bases", "message", "place", "line", "trace"])
 FAILURES = st.dictionaries(NAMES, DATA | st.text(st.characters(), max_size=200)) | DATA
 ANSWERS = st.fixed_dictionaries(
@@ -73,8 +73,8 @@ PATIENCE = 0.3
 class HostileWorker(Worker):
     """Serves each submission with a thread that answers every request with the next bytes of a list.
 
-    The cells are answered as a harmless submission does where `tame`. It hangs up after the last of the list, and when
-    nothing is asked: its answer may have been half a frame.
+    If `tame`, it answers the cells as a harmless submission does. It hangs up after the list's last item, and when no
+    request comes, because its answer may have been half a frame.
     """
 
     isolation = "none"
@@ -125,7 +125,7 @@ def served(talk: list[bytes], *, tame: bool = True) -> Iterator[SubmissionRun]:
 
 @settings(fuzz, max_examples=100)
 @given(st.lists(TALK, max_size=4))
-def test_the_transport_raises_what_it_says(talk: list[bytes]) -> None:
+def test_the_transport_raises_only_documented_errors(talk: list[bytes]) -> None:
     worker = HostileWorker([*talk], tame=False)
     connection = worker.open()
     transport = Transport(connection)
@@ -143,7 +143,7 @@ def test_the_transport_raises_what_it_says(talk: list[bytes]) -> None:
 
 @fuzz
 @given(FAILURES)
-def test_a_failure_is_short_and_printable_whatever_it_says(data: Any) -> None:
+def test_any_failure_is_short_and_printable(data: Any) -> None:
     failure = read_failure(wire.decode(wire.encode(data)))
     for text in (failure.kind, failure.message, failure.place, failure.line, *failure.bases):
         assert text == clean(text, 300)
@@ -178,8 +178,8 @@ FORMS: dict[str, Callable[[Any], bytes]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("value", [5, "x", [1], np.ones(3), {"kind": np.ones(3)}, {}], ids=repr)
-def test_cells_may_fail_in_any_words(form: str, value: Any) -> None:
-    """An answer to a cell that was no dict stopped the grading of its submission with an error of the grader's."""
+def test_cells_may_fail_with_any_answer(form: str, value: Any) -> None:
+    """Formerly an answer to a cell that was not a dict stopped the grading of its submission with an internal error."""
     answer = FORMS[form](value)
     with served([answer, answer], tame=False) as run:
         run.process.load()
@@ -189,8 +189,8 @@ def test_cells_may_fail_in_any_words(form: str, value: Any) -> None:
 
 @settings(fuzz, max_examples=25)
 @given(st.lists(TALK, min_size=1, max_size=12))
-def test_a_grade_comes_out_whatever_a_worker_says(judged: Judged, talk: list[bytes]) -> None:
-    """Through the checks, the diagnosis and the result, where the answers to the cells and the calls are noise."""
+def test_any_answers_lead_to_a_grade(judged: Judged, talk: list[bytes]) -> None:
+    """Covers checks, diagnosis and result, with noise as answers to cells and calls."""
     points, text = judged(talk)
     assert points == 0
     assert len(text) < 60_000
@@ -199,7 +199,7 @@ def test_a_grade_comes_out_whatever_a_worker_says(judged: Judged, talk: list[byt
 
 @pytest.fixture(scope="module")
 def judged() -> Iterator[Judged]:
-    """Grades the exercise mse_loss of a process that writes what it is given."""
+    """Grade the exercise mse_loss of a process that writes the given bytes."""
     asked: queue.Queue[list[bytes] | None] = queue.Queue()
     told: queue.Queue[Any] = queue.Queue()
 

@@ -1,4 +1,4 @@
-"""What is handed in: any bytes are cells or one line that says why not."""
+"""Any bytes handed in are parsed into cells, or refused in one line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.submission import Cell, SubmissionError, read_submission
 pytestmark = pytest.mark.slow
 
 
-# What is handed in.
+# Hand-ins.
 MARKS = st.sampled_from(
     [
         *("# %%", "# %% [markdown]", '# %% exercise="f"', '# %% tags=["check"]', "# %%" + "[" * 50, "#%%", " # %%"),
@@ -66,7 +66,7 @@ CELLS = st.fixed_dictionaries(
 
 @fuzz
 @given(st.fixed_dictionaries({}, optional={"cells": st.lists(CELLS | ANYTHING, max_size=4) | ANYTHING}) | ANYTHING)
-def test_json_of_a_notebooks_shape_is_cells_or_a_submission_error(tmp_path: Path, notebook: Any) -> None:
+def test_notebook_like_json_is_cells_or_a_submission_error(tmp_path: Path, notebook: Any) -> None:
     assert_read_or_refused(tmp_path, json.dumps(notebook).encode())
 
 
@@ -106,8 +106,8 @@ def assert_printable(cell: Cell) -> None:
     assert len(cell.label) < 100
 
 
-def test_a_link_to_itself_is_said_in_one_line(tmp_path: Path) -> None:
-    """It stopped the grading of the whole class."""
+def test_a_link_to_itself_is_reported_in_one_line(tmp_path: Path) -> None:
+    """Formerly it stopped the grading of the whole class."""
     file = tmp_path / "ch07_mlp_backprop.ipynb"
     file.symlink_to(file.name)
     with pytest.raises(SubmissionError, match="symbolic links"):

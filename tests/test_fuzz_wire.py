@@ -1,4 +1,4 @@
-"""What travels between judge and worker: any data arrives to the last bit, any bytes are data or a wire error."""
+"""The wire between judge and worker: data arrives bit for bit, and any bytes are data or a wire error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal to the last bit: -0.0 is not 0.0, True not 1, one dtype not another; nan is nan."""
+    """Bitwise equality: -0.0 differs from 0.0, True from 1, and dtypes from each other; nan equals nan."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
@@ -40,12 +40,12 @@ def same(a: Any, b: Any) -> bool:
 @example([-0.0, float("nan"), float("-inf"), 10**400, -(2**4095), True, 1])
 @example({-7: 1, "a": {"": np.zeros((0, 3), order="F")}})
 @example(np.arange(6, dtype=">i2").reshape(2, 3, order="F"))
-def test_what_is_sent_arrives_to_the_last_bit(value: Any) -> None:
+def test_data_arrives_bit_for_bit(value: Any) -> None:
     assert same(wire.decode(wire.encode(value)), value)
 
 
 def read(data: bytes) -> Any:
-    """What is in a frame; None where it is refused."""
+    """The data in a frame; None if it is refused."""
     with contextlib.suppress(wire.WireError):
         return wire.decode(data)
     return None
@@ -101,8 +101,8 @@ def test_odd_headers_are_data_or_a_wire_error(header: bytes) -> None:
     ],
     ids=["many arrays of the same bytes", "a million empty buffers", "no entries, and a shape that fills the memory"],
 )
-def test_a_small_frame_stays_small_when_it_is_read(data: bytes, says: str) -> None:
-    """Each of these cost the judge gigabytes: at once, or where it sums over an axis of what arrived."""
+def test_a_small_frame_takes_little_memory(data: bytes, says: str) -> None:
+    """Each of these used to cost the judge gigabytes: at once, or when it sums over an axis of the data."""
     with pytest.raises(wire.WireError, match=says):
         wire.decode(data)
 
@@ -136,7 +136,7 @@ def test_frames_arrive_whole_however_they_are_split(messages: list[Any], pieces:
 
 
 def refusal(channel: Channel) -> Exception | None:
-    """Why there is no other frame; None if there is one."""
+    """Why there is no further frame; None if there is one."""
     try:
         channel.receive(10.0)
     except (ChannelClosed, wire.WireError) as error:

@@ -1,4 +1,4 @@
-"""`backprop release --github`: a learner's repository whose workflow needs nothing but what lies in it."""
+"""`backprop release --github`: a learner's repository with a self-contained workflow."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def workflow(repository: Path) -> dict[str, Any]:
 
 
 def run_the_check(repository: Path, runner: Path) -> subprocess.CompletedProcess[str]:
-    """The workflow's own step, as GitHub runs it, with the course that lies in the repository."""
+    """Run the workflow's own step as GitHub does, with the course inside the repository."""
     job = workflow(repository)["jobs"]["check"]
     (step,) = (step for step in job["steps"] if step.get("name") == "Check")
     environment = {
@@ -58,7 +58,7 @@ def run_the_check(repository: Path, runner: Path) -> subprocess.CompletedProcess
     return subprocess.run(shell, cwd=repository, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_its_workflow_may_nothing_and_is_pinned(repository: Path) -> None:
+def test_its_workflow_has_no_permissions_and_is_pinned(repository: Path) -> None:
     said = workflow(repository)
     assert said["permissions"] == {}
     (job,) = said["jobs"].values()
@@ -99,7 +99,7 @@ def test_it_holds_no_solution(repository: Path) -> None:
     assert {f"{SLUG}.ipynb", "README.md", ".gitignore", ".course"} <= names
 
 
-def test_untouched_it_is_red_and_done_it_is_green(repository: Path, tmp_path: Path) -> None:
+def test_its_workflow_fails_untouched_and_passes_solved(repository: Path, tmp_path: Path) -> None:
     lesson = find_lesson(SLUG)
     red = run_the_check(repository, tmp_path)
     assert red.returncode == 1, red.stderr
@@ -120,7 +120,7 @@ def test_untouched_it_is_red_and_done_it_is_green(repository: Path, tmp_path: Pa
 
 
 def test_only_the_learners_files_are_pushed(repository: Path, tmp_path: Path) -> None:
-    """Installing and checking, as the README says, left 326 files for `git add -A`."""
+    """Formerly installing and checking as in the README left 326 files for `git add -A`."""
     mine = shutil.copytree(repository, tmp_path / "mine")
 
     def git(*arguments: str) -> str:
@@ -134,7 +134,7 @@ def test_only_the_learners_files_are_pushed(repository: Path, tmp_path: Path) ->
     assert "pip install -c .course/constraints.txt './.course[notebook]'" in readme
     venv.create(mine / ".venv", symlinks=True)
     pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-index", "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", tmp_path / "wheels", "./.course"], cwd=mine, check=True)  # as install begins
+    subprocess.run([*pip, "--wheel-dir", tmp_path / "wheels", "./.course"], cwd=mine, check=True)  # builds a wheel
     assert list(mine.glob(".course/*.egg-info")), "it leaves something, or this shows nothing"
     notebook = mine / f"{SLUG}.ipynb"
     notebook.write_text(PERFECT.read_text())
@@ -152,6 +152,6 @@ def test_only_the_learners_files_are_pushed(repository: Path, tmp_path: Path) ->
     assert git("diff", "--cached", "--name-only").split() == [f"{SLUG}.ipynb", "notes.md"]
 
 
-def test_what_is_there_is_not_overwritten(repository: Path) -> None:
+def test_existing_files_are_not_overwritten(repository: Path) -> None:
     with pytest.raises(AuthoringError, match="is there already"):
         release_repository(Course.at(), repository, [SLUG])

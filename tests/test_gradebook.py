@@ -1,4 +1,4 @@
-"""What counts of a class's results, by its rules and its teacher's decisions."""
+"""Which results of a class count, by its rules and the teacher's overrides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def read(folder: Path, *rosters: Path) -> tuple[dict[str, StudentWork], list[str]]:
-    """The class by the files that lie in a folder of results, and what is said of them."""
+    """The class, read with the files in a folder of results, and its problems."""
     kept = ClassFiles.at(folder, rosters)
     found = ClassResults(folder, people=kept.people, rules=kept.rules, overrides=kept.overrides)
     return {work.student: work for work in found}, found.problems
@@ -42,7 +42,7 @@ def only(work: StudentWork) -> SubmissionResult:
     return result
 
 
-# Who is there
+# Who is in the class
 
 
 def test_everyone_on_the_roster_has_a_row_and_a_team_has_its_points(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_everyone_on_the_roster_has_a_row_and_a_team_has_its_points(tmp_path: Pa
     assert only(read(results, *rosters)[0]["Bob Müller"]).message == "Handed in by Ada King for Team 3."
 
 
-def test_of_two_platforms_hand_ins_the_better_one_counts_and_the_other_is_said(tmp_path: Path) -> None:
+def test_the_better_of_two_platforms_hand_ins_counts(tmp_path: Path) -> None:
     results = write(tmp_path / "results", a_result("kingada_101", 3), a_result("ada@x.edu", 9))
     found, _ = read(results, table(tmp_path, "canvas.csv", CANVAS))
     ada = only(found["Ada King"])
@@ -71,7 +71,7 @@ def test_of_two_platforms_hand_ins_the_better_one_counts_and_the_other_is_said(t
 # What counts as handed in
 
 
-def test_a_notebook_without_work_makes_no_lesson_due_and_bends_no_figure(tmp_path: Path) -> None:
+def test_a_notebook_without_work_changes_no_due_lessons_or_figures(tmp_path: Path) -> None:
     """One untouched ch05 among the hand-ins for ch06, and one untouched ch06."""
     class_ = [a_result("ann"), a_result("bob", 9), a_result("eve", 0), a_result("eve", 0, "ch05_autograd_engine")]
     results = write(tmp_path / "results", *class_)
@@ -92,7 +92,7 @@ def test_a_notebook_without_work_makes_no_lesson_due_and_bends_no_figure(tmp_pat
     assert ClassResults(write(tmp_path / "none", a_result("eve", 0))).due == (SLUG,)
 
 
-# When it came
+# Lateness
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_notebook_without_work_makes_no_lesson_due_and_bends_no_figure(tmp_pat
         ("2027-03-08T13:00:00+00:00", 0.0, f"after 5 days nothing counts: {MAX} → 0 points"),
     ],
 )
-def test_being_late_costs_what_the_rules_say_and_the_original_is_kept(
+def test_lateness_costs_a_penalty_and_keeps_the_original_points(
     tmp_path: Path, at: str, share: float, says: str
 ) -> None:
     results = write(tmp_path / "results", a_result("ann"), at={"ann": HandedIn(at)})
@@ -126,17 +126,17 @@ def test_being_late_costs_what_the_rules_say_and_the_original_is_kept(
     [
         ("2027-10-30T21:59:00+00:00", "2027-10-30T23:59:00", 0),
         ("2027-10-30T22:00:00+00:00", "2027-10-30T23:59:00", 1),
-        ("2027-10-31T22:59:00+00:00", "2027-10-30T23:59:00", 1),  # 25 hours: clocks were set back in between
+        ("2027-10-31T22:59:00+00:00", "2027-10-30T23:59:00", 1),  # 25 hours, because of a clock change
         ("2027-03-28T22:00:00+00:00", "2027-03-27T23:59:00", 2),
         ("2027-01-15T23:00:00+00:00", "2027-01-15T23:59:00", 1),
         ("2027-01-15T22:58:00+00:00", "2027-01-15T23:59:00", 0),
     ],
 )
 @pytest.mark.parametrize("named", [True, False])
-def test_days_are_those_of_the_zone_on_their_date(
+def test_days_late_use_the_zones_offset_on_their_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, due: str, days: int, *, named: bool
 ) -> None:
-    """Without a timezone, today's distance from UTC held all year, and no line said whose clock it was."""
+    """Formerly, without a timezone, today's UTC offset applied all year, and no line named the zone."""
     monkeypatch.setenv("TZ", "Europe/Berlin" if named else "CET-1CEST,M3.5.0,M10.5.0/3")
     time.tzset()
     try:
@@ -153,12 +153,12 @@ def test_days_are_those_of_the_zone_on_their_date(
         time.tzset()
 
 
-def test_a_zone_that_is_not_needed_is_not_asked_for(tmp_path: Path) -> None:
+def test_no_zone_is_required_without_times(tmp_path: Path) -> None:
     assert not read_rules(table(tmp_path, "rules.toml", "late_days = 3\n")).remarks
     assert not read_rules(table(tmp_path, "rules.toml", RULES)).remarks
 
 
-def test_who_has_more_time_is_late_later(tmp_path: Path) -> None:
+def test_an_extension_moves_the_due_date(tmp_path: Path) -> None:
     extension = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
     late = {"ann": HandedIn("2027-03-04T11:00:00+00:00"), "bob": HandedIn("2027-03-04T11:00:00+00:00")}
     results = write(tmp_path / "results", a_result("ann"), a_result("bob"), at=late)
@@ -170,7 +170,7 @@ def test_who_has_more_time_is_late_later(tmp_path: Path) -> None:
     assert f"20% off: {MAX} → {0.8 * WORTH:g} points" in only(found["bob"]).message
 
 
-def test_what_is_said_of_time_without_a_due_date_is_said_to_change_nothing(tmp_path: Path) -> None:
+def test_rules_on_time_without_a_due_date_are_reported(tmp_path: Path) -> None:
     more = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
     text = f"timezone = 'UTC'\n[lessons.ch07]\npenalty = 20\n{more}{more.replace('extension', 'handed_in')}"
     file = table(tmp_path, "rules.toml", text)
@@ -182,8 +182,8 @@ def test_what_is_said_of_time_without_a_due_date_is_said_to_change_nothing(tmp_p
     )
 
 
-def test_days_after_the_due_date_are_counted_from_that_of_the_class(tmp_path: Path) -> None:
-    """Who has three more days and came two days after the others' date is in time."""
+def test_a_teachers_days_count_from_the_class_due_date(tmp_path: Path) -> None:
+    """A student with three more days who hands in two days after the class's due date is in time."""
     results = write(tmp_path / "results", a_result("ann"))
     more = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
     table(results, "rules.toml", f"{RULES}{more}{more.replace('extension', 'handed_in').replace('3', '2')}")
@@ -192,7 +192,7 @@ def test_days_after_the_due_date_are_counted_from_that_of_the_class(tmp_path: Pa
     assert only(found["ann"]).message == "Extended to 04 Mar 12:00."
 
 
-def test_free_late_days_are_spent_once_in_the_order_of_due_dates(tmp_path: Path) -> None:
+def test_late_days_are_spent_once_in_order_of_due_dates(tmp_path: Path) -> None:
     late = HandedIn("2027-03-02T11:00:00+00:00")
     other = "ch07_mlp_backprop"
     results = write(tmp_path / "results", a_result("ann"), a_result("ann", lesson=other))
@@ -205,14 +205,14 @@ def test_free_late_days_are_spent_once_in_the_order_of_due_dates(tmp_path: Path)
     found, _ = read(results)
     by_lesson = {result.lesson: result for result in found["ann"].results}
     assert "no penalty" not in by_lesson[SLUG].message
-    assert by_lesson[SLUG].points == pytest.approx(WORTH * 0.9)  # ch07 was due first, and took the only day
+    assert by_lesson[SLUG].points == pytest.approx(WORTH * 0.9)  # ch07 was due first, and used the only day
     worth = find_lesson(other).points
     assert by_lesson[other].points <= worth - 0
     assert "taken from late days" in by_lesson[other].message
 
 
-def test_late_by_an_unknown_time_costs_nothing_and_is_said(tmp_path: Path) -> None:
-    """Canvas's files say that somebody was late, and not by how much."""
+def test_unknown_lateness_costs_nothing_and_is_reported(tmp_path: Path) -> None:
+    """Canvas's files only say that a student was late."""
     results = write(tmp_path / "results", a_result("ann"), at={"ann": HandedIn("", late=True)})
     table(results, "rules.toml", RULES)
     found, _ = read(results)
@@ -251,7 +251,7 @@ def test_points_have_two_decimals_at_most(points: float, words: str) -> None:
     assert environment().from_string("{{ n | points }}").render(n=points) == words
 
 
-def test_one_of_something_is_no_plural() -> None:
+def test_one_of_something_is_singular() -> None:
     assert [counted(n, "repository", "repositories") for n in (0, 1, 2000)] == [
         *("0 repositories", "1 repository", "2,000 repositories")
     ]
@@ -273,9 +273,7 @@ def test_one_of_something_is_no_plural() -> None:
 
 
 @pytest.mark.slow
-def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
-    backprop: Command, tmp_path: Path
-) -> None:
+def test_overrides_are_in_every_report_and_survive_grading(backprop: Command, tmp_path: Path) -> None:
     folder = tmp_path / "class" / "ann"
     folder.mkdir(parents=True)
     wrong = "import numpy as np\n\n\ndef relu_vjp(g, x):\n    return g\n"
@@ -311,7 +309,7 @@ def test_a_lesson_that_was_not_handed_in_can_be_given_points(tmp_path: Path) -> 
     assert f"Not handed in. A teacher gave 40 of {MAX} points, not 0: oral." in only(found["Eve"]).message
 
 
-def test_what_was_not_handed_in_is_in_no_figure_of_hand_ins(backprop: Command, tmp_path: Path) -> None:
+def test_lessons_not_handed_in_are_in_no_statistics_of_hand_ins(backprop: Command, tmp_path: Path) -> None:
     results = write(tmp_path / "results", a_result("ann", 9))
     decided = '[[override]]\nstudent = "Eve"\nlesson = "ch06"\npoints = 40\n'
     decided += '[[override]]\nstudent = "Bo"\nlesson = "ch06"\nexercise = "relu_vjp"\npoints = 2\n'
@@ -344,8 +342,8 @@ def test_what_was_not_handed_in_is_in_no_figure_of_hand_ins(backprop: Command, t
     assert "SHA-256" in (reports / "students" / "ann.html").read_text()
 
 
-def test_what_a_teacher_decides_of_a_lesson_is_what_counts(tmp_path: Path) -> None:
-    """Whichever exercises count, and however late it came; a decision on an exercise is late as the rest is."""
+def test_an_override_of_a_lesson_is_final(tmp_path: Path) -> None:
+    """Regardless of which exercises count and of lateness; overrides of exercises are subject to lateness."""
     late = {name: HandedIn("2027-03-03T11:00:00+00:00") for name in ("ann", "ben")}  # two days, one of them free
     results = write(tmp_path / "results", a_result("ann"), a_result("ben"), at=late)
     table(results, "rules.toml", f'{RULES}exercises = "core"\n')
@@ -376,7 +374,7 @@ def test_what_a_teacher_decides_of_a_lesson_is_what_counts(tmp_path: Path) -> No
         ("= 3", "is no TOML"),
     ],
 )
-def test_rules_that_cannot_be_meant_are_one_clear_line(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_rules_are_one_clear_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(TableError) as caught:
         read_rules(table(tmp_path, "rules.toml", text))
     assert says in str(caught.value)
@@ -384,7 +382,7 @@ def test_rules_that_cannot_be_meant_are_one_clear_line(tmp_path: Path, text: str
     assert "\n" not in str(caught.value)
 
 
-def test_who_is_nobody_is_said(tmp_path: Path) -> None:
+def test_unknown_names_are_reported(tmp_path: Path) -> None:
     results = write(tmp_path / "results", a_result("ann"))
     table(results, "overrides.toml", '[[override]]\nstudent = "zoe"\nlesson = "ch06"\npoints = 1\n')
     _, problems = read(results)

@@ -1,4 +1,4 @@
-"""Gradebooks as platforms import them, and tables: what a class's rules and its teacher decide is in each."""
+"""Platforms' gradebooks and tables all reflect the rules and the teacher's overrides."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_canvas_gets_its_own_rows_and_columns_back(backprop: Command, tmp_path: 
         *(("", 0), ("EX", 0), ("N/A", 0), ("(read only)", 0), ("12.34.56,7", 123456.7), (",", 0)),
     ],
 )
-def test_numbers_are_read_as_platforms_write_them(text: str, worth: float) -> None:
+def test_numbers_are_parsed_in_platforms_formats(text: str, worth: float) -> None:
     assert number(text, 63) == worth
 
 
@@ -70,8 +70,8 @@ def test_canvas_scales_to_a_column_of_a_thousand(backprop: Command, tmp_path: Pa
     assert f"ch06_vjps: points of {MAX} are scaled to the 1000 of the column" in report.stderr
 
 
-def test_the_newest_export_goes_back_and_an_old_copy_is_said(backprop: Command, tmp_path: Path) -> None:
-    """Who joined the class since is in the newer one alone; a browser calls the second download `canvas (1).csv`."""
+def test_the_newest_export_is_filled_in_and_an_old_copy_is_reported(backprop: Command, tmp_path: Path) -> None:
+    """Students who joined later are only in the newer one, which a browser names `canvas (1).csv`."""
     results = write(tmp_path / "results", a_result("kingada_101"))
     kept = results / ".rosters"
     kept.mkdir()
@@ -87,7 +87,7 @@ def test_the_newest_export_goes_back_and_an_old_copy_is_said(backprop: Command, 
     assert "when you graded" not in given.stderr
 
 
-def test_who_has_fewer_points_than_there_is_said(backprop: Command, tmp_path: Path) -> None:
+def test_points_below_the_platforms_are_reported(backprop: Command, tmp_path: Path) -> None:
     results = write(tmp_path / "results", a_result("kingada_101", 1))
     canvas = table(tmp_path, "canvas.csv", CANVAS.replace("Lab 1,,,", "Lab 1,20.00,,"))
     report = backprop("report", results, "--format", "canvas", "--roster", canvas)
@@ -95,8 +95,8 @@ def test_who_has_fewer_points_than_there_is_said(backprop: Command, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, tmp_path: Path) -> None:
-    """Of who is no longer in the class, and of a lesson that has no file any more."""
+def test_a_report_removes_only_its_own_outdated_files(backprop: Command, tmp_path: Path) -> None:
+    """Files of a student who left the class, and of a lesson that has none any more."""
     out = tmp_path / "out"
     other = replace(a_result("Bob Müller"), lesson="ch03_accumulation")
     results = write(tmp_path / "results", a_result("Ada King"), other)
@@ -107,7 +107,7 @@ def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, t
     (pages,) = (out / "students").glob("bob*")
     (out / "brightspace" / "ch06_vjps.csv").rename(out / "brightspace" / "kept.csv")
     changed = out / "brightspace" / "ch03_accumulation.csv"
-    os.utime(changed, (changed.stat().st_atime, changed.stat().st_mtime + 9e6))  # by hand
+    os.utime(changed, (changed.stat().st_atime, changed.stat().st_mtime + 9e6))  # changed by hand
     backprop("report", write(tmp_path / "others", a_result("zoe")), "--format", "html", "--out", out)
     shutil.rmtree(results / "students" / "Bob Müller")
     (results / ".hand-ins.json").unlink()
@@ -148,7 +148,7 @@ def test_the_rules_name_a_column(backprop: Command, tmp_path: Path) -> None:
     assert rows_of(results / "__reports__" / "canvas.csv")[0][-1] == "Homework 6 (501)"
 
 
-def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path) -> None:
+def test_moodles_worksheet_is_filled_in(backprop: Command, tmp_path: Path) -> None:
     """As mod/assign/feedback/offline/importgradeslib.php reads it: by Identifier, with Grade and comments."""
     late = replace(a_result("Ada King (ada@x.edu)"), message="Handed in late.")
     results = write(tmp_path / "results", late)
@@ -161,10 +161,8 @@ def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path
     assert (other[0], other[6], other[-1]) == ("Participant 72", "", "")
 
 
-def test_an_anonymous_assignment_goes_back_by_its_identifiers_or_says_what_to_do(
-    backprop: Command, tmp_path: Path
-) -> None:
-    """Moodle's worksheet without names was refused as no roster; Canvas has N/A for everybody, which excuses nobody."""
+def test_an_anonymous_assignment_uses_its_identifiers_or_is_explained(backprop: Command, tmp_path: Path) -> None:
+    """Formerly Moodle's worksheet without names was refused; Canvas's N/A for everybody excuses nobody."""
     hand_ins = a_result("Participant_71"), a_result("Lab A-Participant_72", 9)
     sheet = "Identifier,Status,Grade,Maximum grade,Last modified (grade)\n"
     sheet += "".join(f"Participant {number},,,{POSSIBLE},-\n" for number in (71, 72))
@@ -232,7 +230,7 @@ def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tm
 
 
 def test_brightspace_gets_its_ids_its_items_and_its_mark_back(backprop: Command, tmp_path: Path) -> None:
-    """As D2L's article 3538 says: an id first, `<item> Points Grade`, and a mark where the line ends."""
+    """As in D2L's article 3538: an id first, `<item> Points Grade`, and an end-of-line mark."""
     results = write(tmp_path / "results", a_result("Ada King"), a_result("Eve", 3))
     export = table(tmp_path, "export.csv", BRIGHTSPACE.replace(f"MaxPoints:{MAX}", "MaxPoints:100"))
     report = backprop("report", results, "--format", "brightspace", "--roster", export)
@@ -271,7 +269,7 @@ def test_brightspace_never_gets_a_cell_without_points(backprop: Command, tmp_pat
     }
 
 
-def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) -> None:
+def test_csv_has_roster_data_and_changed_points(backprop: Command, tmp_path: Path) -> None:
     late = {"kingada_101": HandedIn("2027-03-03T11:00:00+00:00")}
     results = write(tmp_path / "results", a_result("kingada_101"), at=late)
     table(results, "rules.toml", RULES)
@@ -297,8 +295,8 @@ def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_without_names_nothing_says_who_it_is(backprop: Command, tmp_path: Path) -> None:
-    """In every format that there is: what a teacher decided is in it, and what they said of that is not."""
+def test_anonymous_reports_identify_nobody(backprop: Command, tmp_path: Path) -> None:
+    """In every format: overrides' points are included, their comments are not."""
     late = replace(a_result("kingada_101", 9), message="'kingada.py' was graded.", file="kingada_101_7_ch06_vjps.py")
     results = write(tmp_path / "results", late, replace(a_result("müllerbob_102"), file="bob.py"))
     decided = '[[override]]\nstudent = "101"\nlesson = "ch06"\npoints = 7\ncomment = "as Ada King and Bob said"\n'
@@ -327,7 +325,7 @@ def test_without_names_nothing_says_who_it_is(backprop: Command, tmp_path: Path)
     assert "--anonymous is for a class" in refused.stderr
 
 
-def test_csv_needs_no_matplotlib_and_a_format_that_fails_fails_alone(backprop: Command, tmp_path: Path) -> None:
+def test_one_failing_format_does_not_stop_the_others(backprop: Command, tmp_path: Path) -> None:
     results = write(tmp_path / "results", a_result("ann"))
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
@@ -339,8 +337,8 @@ def test_csv_needs_no_matplotlib_and_a_format_that_fails_fails_alone(backprop: C
     assert (results / "__reports__" / "canvas.csv").is_file()
 
 
-def test_who_is_excused_has_no_zero_anywhere(backprop: Command, tmp_path: Path) -> None:
-    """Canvas's EX and N/A: out of totals, shares and medians, shown as what they are, and as each platform has them."""
+def test_excused_students_have_no_zero_anywhere(backprop: Command, tmp_path: Path) -> None:
+    """Canvas's EX and N/A: left out of totals, shares and medians, and shown in each platform's own way."""
     ch05 = "ch05_autograd_engine"
     hand_ins = [a_result("kingada_101"), a_result("kingada_101", lesson=ch05), a_result("millerbob_102", lesson=ch05)]
     results = write(tmp_path / "results", *hand_ins, a_result("leeeve_103", 5), a_result("leeeve_103", 0, ch05))

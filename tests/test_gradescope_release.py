@@ -1,4 +1,4 @@
-"""`backprop release --gradescope`: the zip's own scripts, in a folder laid out as theirs, at each of their ends."""
+"""`backprop release --gradescope`: runs the zip's own scripts in Gradescope's layout, with every outcome."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def image(gradescope: Image, archive: Path) -> Image:
     return gradescope.holding(archive)
 
 
-def test_a_right_answer_has_all_points_of_hidden_cases_too(image: Image) -> None:
+def test_a_right_answer_gets_all_points_including_hidden_cases(image: Image) -> None:
     results = image.grade({f"{SLUG}.ipynb": PERFECT.read_text()})
     assert results["score"] == LESSON.points
     assert "Attempt 2, handed in 2027-03-01T14:22:32.365935-07:00, for Ada, Bob." in results["output"]
@@ -97,12 +97,12 @@ HAND_INS: dict[str, tuple[dict[str, str], str]] = {
     "hostile": ({f"{SLUG}.py": THIEF.format(source="/autograder/source", exercise=FIRST)}, "nothing to steal"),
     "endless": ({f"{SLUG}.py": f"def {FIRST}(*arguments):\n    while True: pass\n"}, "seconds"),
 }
-"""What is handed in, and what is said of it."""
+"""Hand-ins, each with its expected message."""
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """The same hand-ins as a class, by `backprop grade`."""
+    """The same hand-ins graded as a class by `backprop grade`."""
     folder = tmp_path_factory.mktemp("graded")
     for student, (files, _) in HAND_INS.items():
         for name, text in files.items():
@@ -115,7 +115,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
 
 
 @pytest.mark.parametrize("hand_in", HAND_INS)
-def test_whatever_is_handed_in_gets_what_grade_gives(
+def test_every_hand_in_gets_the_same_as_from_grade(
     image: Image, graded: dict[str, dict[str, Any]], hand_in: str
 ) -> None:
     files, says = HAND_INS[hand_in]
@@ -133,7 +133,7 @@ def test_whatever_is_handed_in_gets_what_grade_gives(
 
 
 def test_nothing_of_this_checkout_is_in_the_image(image: Image) -> None:
-    """It once was: the tests passed, and every student of a class had 0 points."""
+    """Formerly it was: the tests passed, and every student of a class had 0 points."""
     looks = "import importlib.metadata, sys; print(*sys.path, *(d.name for d in importlib.metadata.distributions()))"
     found = image("/opt/backprop/bin/python", "-c", looks)
     assert found.returncode == 0, found.stderr
@@ -142,13 +142,13 @@ def test_nothing_of_this_checkout_is_in_the_image(image: Image) -> None:
     assert not image("ls", str(ROOT)).stdout
 
 
-def test_time_is_up(image: Image) -> None:
+def test_a_timeout_is_reported(image: Image) -> None:
     results = image.grade({f"{SLUG}.ipynb": PERFECT.read_text()}, seconds=1)
     assert results["score"] == 0
     assert "longer than this assignment allows" in results["output"]
 
 
-def test_a_crash_of_its_own_is_not_the_students(image: Image) -> None:
+def test_a_crash_of_the_autograder_is_not_blamed_on_the_student(image: Image) -> None:
     module = image.place / "source" / "grader" / "autograder" / "commands" / "grade.py"
     kept = module.read_bytes()
     module.write_text("raise RuntimeError('broken')")
@@ -159,8 +159,8 @@ def test_a_crash_of_its_own_is_not_the_students(image: Image) -> None:
     assert results["output"] == "The grader itself failed, and not by your work. Your teacher can run it again."
 
 
-def test_where_the_kernel_confines_nothing_there_is_nothing_to_steal(image: Image) -> None:
-    """An older kernel: another user, who can read neither solutions nor salt; visible cases alone, and none counts."""
+def test_without_landlock_a_submission_can_read_no_secrets(image: Image) -> None:
+    """On an older kernel a user without access to solutions and salt runs only visible cases, and none counts."""
     results = image.grade({f"{SLUG}.ipynb": PERFECT.read_text()}, through=OLD)
     assert results["score"] == 0
     assert sum(test.get("score", 0) for test in results["tests"]) == LESSON.points
@@ -174,8 +174,8 @@ def test_where_the_kernel_confines_nothing_there_is_nothing_to_steal(image: Imag
 
 
 @pytest.mark.parametrize("instead", ["a result", "a link"])
-def test_where_the_kernel_confines_nothing_a_result_of_ones_own_counts_nothing(image: Image, instead: str) -> None:
-    """A program there is the user who grades, and can leave a result, or a link to what root alone may read."""
+def test_without_landlock_a_forged_result_counts_nothing(image: Image, instead: str) -> None:
+    """There, a submission runs as the grading user, and can leave a forged result, or a link to a root-only file."""
     forger = FORGER.format(instead=instead, secret="/autograder/source/salt")
     results = image.grade({f"{SLUG}.py": forger}, through=OLD)
     assert results["score"] == 0
@@ -184,7 +184,7 @@ def test_where_the_kernel_confines_nothing_a_result_of_ones_own_counts_nothing(i
         assert [test["name"] for test in results["tests"]] == ["forged"], "it left one, or this shows nothing"
 
 
-def test_a_zip_is_new_and_a_zip(archive: Path) -> None:
+def test_the_output_must_be_a_new_zip(archive: Path) -> None:
     for out in (archive, archive.with_suffix(".tar")):
         with pytest.raises(AuthoringError, match=r"is there already|name a zip"):
             release_gradescope(Course.at(), out, [SLUG], salt="x")

@@ -1,4 +1,4 @@
-"""The graph that learners are given: its local gradients are right, and a node is itself alone."""
+"""The graph given to learners: its local gradients are right, and a node equals only itself."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from course.graph import Node, add, mul, power
 def test_values_and_local_gradients(
     build: Callable[[Node, Node], Node], value: float, local: tuple[float, ...]
 ) -> None:
-    """a = 3, b = -2.5; where a node is used twice it is there twice."""
+    """a = 3, b = -2.5; a node that is used twice is listed twice."""
     node = build(Node(3.0), Node(-2.5))
     assert (node.value, node.local_gradients) == (value, local)
     assert len(node.parents) == len(local)
 
 
-def test_a_node_is_the_same_only_as_itself() -> None:
+def test_a_node_equals_only_itself() -> None:
     one, other = Node(1.0, name="a"), Node(1.0, name="a")
     assert one != other
     assert len({one, other, one}) == 2
@@ -35,6 +35,6 @@ def test_a_node_is_the_same_only_as_itself() -> None:
     assert repr(one) == "Node(a = 1)"
 
 
-def test_parents_and_local_gradients_go_together() -> None:
+def test_parents_and_local_gradients_have_equal_length() -> None:
     with pytest.raises(ValueError, match="1 parents and 2 local gradients"):
         Node(1.0, [Node(2.0)], [1.0, 1.0])

@@ -1,4 +1,4 @@
-"""What a file's name says: which lesson it is, which copy, and of two files which one is graded."""
+"""What a file's name decides: the lesson, the copy number, and which of two files is graded."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
         ("Untitled", []),
     ],
 )
-def test_a_name_means_the_lessons_that_it_can_mean(stem: str, lessons: list[str]) -> None:
+def test_names_are_matched_with_lessons(stem: str, lessons: list[str]) -> None:
     assert lessons_named(stem) == lessons
 
 
@@ -53,8 +53,8 @@ OTHERS = "def rayleigh_quotient(A, x):\n    return 1.0"
         ("ch01_power_iteration", OTHERS, True),
         ("ch01_power_iteration (1)", OTHERS, True),
         ("CH01_Power_Iteration", OTHERS, True),
-        ("ch01_power_iteration", "def forward():\n    return 1", False),  # it is ours, whatever it is called
-        ("ch01_homework", "def relu_vjp(g, x):\n    return g", False),  # of ch06, which its result says
+        ("ch01_power_iteration", "def forward():\n    return 1", False),  # ours, whatever its name
+        ("ch01_homework", "def relu_vjp(g, x):\n    return g", False),  # of ch06, as its result says
         ("ch01_homework", "", False),
         ("ch01_homework", "x = 1", False),
         *(("ch01_computation_graph-Copy1", OTHERS, False), ("ch01_computation_grahp", OTHERS, False)),
@@ -67,7 +67,7 @@ OTHERS = "def rayleigh_quotient(A, x):\n    return 1.0"
         ),
     ],
 )
-def test_another_courses_lesson_is_not_the_one_of_its_number(stem: str, source: str, another: bool) -> None:
+def test_another_courses_lesson_is_not_ours_of_that_number(stem: str, source: str, another: bool) -> None:
     said = another_lesson(stem, [Cell(1, source, "cell 1")])
     assert said.startswith(f"this course has no lesson {stem}: its ch01 is ch01_computation_graph") == another, said
     assert not (said and not has_other_words(stem))
@@ -88,14 +88,14 @@ def test_copies_are_numbered(stem: str, number: int) -> None:
         *("ch06_vjps.ipynb.txt", "ch06_vjps.json", "week 3/ch06_vjps.ipynb", "Untitled.ipynb", "homework.py"),
     ],
 )
-def test_what_can_only_be_one_lesson_is_that(tmp_path: Path, name: str) -> None:
+def test_a_file_that_can_be_only_one_lesson_is_that_lesson(tmp_path: Path, name: str) -> None:
     found = find_work(class_of(tmp_path, f"ann/{name}"))
     (work,) = found.work
     assert (work.student, work.lesson, found.not_recognised) == ("ann", "ch06_vjps", [])
     assert bool(work.remark) == (Path(name).name != "ch06_vjps.ipynb"), "and its result says so"
 
 
-def test_a_notebook_is_read_as_one_whatever_was_added_to_its_name(tmp_path: Path) -> None:
+def test_a_notebook_is_recognised_with_any_added_suffix(tmp_path: Path) -> None:
     for name in ("a.IPYNB", "a.ipynb.txt", "a.json", "a.py"):
         (tmp_path / name).write_text(NOTEBOOK)
         assert [cell.exercise for cell in read_submission(tmp_path / name).cells] == ["relu_vjp"]
@@ -112,7 +112,7 @@ def test_a_notebook_is_read_as_one_whatever_was_added_to_its_name(tmp_path: Path
         ("work.zip", "a zip that was not unpacked"),
     ],
 )
-def test_the_rest_is_a_row(tmp_path: Path, name: str, why: str) -> None:
+def test_other_files_are_rows(tmp_path: Path, name: str, why: str) -> None:
     class_of(tmp_path, f"ann/{name}")
     (tmp_path / "ann" / name).write_text("print()")
     found = find_work(tmp_path)
@@ -142,7 +142,7 @@ def test_of_two_files_for_one_lesson_one_is_graded_and_the_other_a_row(
 
 @pytest.mark.parametrize("name", ["ch06_vjps.ipynb", "ch06_vjps.ipynb/ch06_vjps.ipynb"])
 @pytest.mark.parametrize("text", ["", '{"cells": [', NOTEBOOK])
-def test_what_cannot_be_read_does_not_stand_before_what_can(tmp_path: Path, name: str, text: str) -> None:
+def test_readable_files_are_preferred_to_unreadable_ones(tmp_path: Path, name: str, text: str) -> None:
     class_of(tmp_path, f"ann/{name}", "ann/ch06_vjps (1).ipynb")
     (tmp_path / "ann" / name).write_text(text)
     found = find_work(tmp_path)
@@ -154,7 +154,7 @@ def test_what_cannot_be_read_does_not_stand_before_what_can(tmp_path: Path, name
         )
 
 
-def test_where_nothing_can_be_read_the_better_name_stands(tmp_path: Path) -> None:
+def test_of_unreadable_files_the_better_named_is_graded(tmp_path: Path) -> None:
     class_of(tmp_path, "ann/ch06_vjps.ipynb", "ann/ch06_vjps (1).ipynb")
     for file in (tmp_path / "ann").iterdir():
         file.write_text("")
@@ -163,19 +163,19 @@ def test_where_nothing_can_be_read_the_better_name_stands(tmp_path: Path) -> Non
     assert "its name is the lesson's" in rows(found)["ann/ch06_vjps (1).ipynb"]
 
 
-def test_a_notebook_behind_hundreds_of_files_is_graded(tmp_path: Path) -> None:
+def test_a_notebook_after_hundreds_of_files_is_graded(tmp_path: Path) -> None:
     class_of(tmp_path, *(f"ann/{i:03}.txt" for i in range(230)), "ann/zz_ch06_vjps.ipynb", "ann/zz_other.ipynb")
     found = find_work(tmp_path)
     assert graded(found) == {("ann", "ch06_vjps"): "zz_ch06_vjps.ipynb"}
     assert rows(found)["ann/…"] == f"and {231 - MOST_ROWS} more files"
 
 
-def test_the_row_of_a_file_that_is_called_after_a_lesson_is_not_left_out(tmp_path: Path) -> None:
+def test_the_row_of_a_file_named_like_a_lesson_is_kept(tmp_path: Path) -> None:
     class_of(tmp_path, *(f"ann/{i:03}.txt" for i in range(230)), "ann/ch06_vjps.ipynb", "ann/zz_ch06_vjps.ipynb")
     assert "ch06_vjps.ipynb is graded" in rows(find_work(tmp_path))["ann/zz_ch06_vjps.ipynb"]
 
 
-def test_where_names_are_no_longer_looked_at_a_row_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_on_file_names_is_reported_in_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.classroom.hand_in_files.MOST_LISTED", 50)
     class_of(tmp_path, *(f"ann/{i:03}.txt" for i in range(60)), "ann/zz_ch06_vjps.ipynb")
     found = find_work(tmp_path)
@@ -184,7 +184,7 @@ def test_where_names_are_no_longer_looked_at_a_row_says_so(tmp_path: Path, monke
     assert why[0] == "more than 50 files were handed in; 050.txt and those after it were not looked at"
 
 
-def test_a_file_of_nobody_is_a_row_and_a_thousand_are_a_few(tmp_path: Path) -> None:
+def test_files_without_a_student_are_rows_up_to_a_limit(tmp_path: Path) -> None:
     class_of(tmp_path, "ch06_vjps.py", "ann/ch06_vjps.py", *(f"ann/{i}.txt" for i in range(100)))
     found = find_work(tmp_path)
     assert graded(found) == {("ann", "ch06_vjps"): "ch06_vjps.py"}
@@ -194,7 +194,7 @@ def test_a_file_of_nobody_is_a_row_and_a_thousand_are_a_few(tmp_path: Path) -> N
 
 
 def test_results_of_another_run_are_one_row(tmp_path: Path) -> None:
-    """Their files are called after lessons, and could be taken for notebooks."""
+    """Their files are named like lessons, and could be taken for notebooks."""
     class_of(tmp_path, "ann/ch06_vjps.py", "old/ann/ch06_vjps.json", "old/.hand-ins.json")
     found = find_work(tmp_path)
     assert graded(found) == {("ann", "ch06_vjps"): "ch06_vjps.py"}
@@ -209,22 +209,22 @@ def test_a_student_whose_folder_looks_like_results_is_graded(tmp_path: Path, nam
 
 
 @pytest.mark.parametrize("name", ["bob.b.7z", "bob.b.tar.gz", "bob.b.TGZ", "bob.b.rar"])
-def test_an_archive_that_is_not_opened_is_its_students_row(tmp_path: Path, name: str) -> None:
+def test_an_unopened_archive_is_its_students_row(tmp_path: Path, name: str) -> None:
     found = find_work(class_of(tmp_path, "ann/ch06_vjps.ipynb", name))
     assert rows(found) == {f"bob.b/{name}": "an archive that is no zip; hand in the files themselves"}
 
 
 @pytest.mark.parametrize("out", [".", "results"])
 def test_results_among_hand_ins_are_refused(backprop: Command, tmp_path: Path, out: str) -> None:
-    """A result among them would be believed: 23 of 23 points for its student, none for a neighbour."""
+    """Formerly a result among them would have been believed: 23 of 23 points for its student, none for a neighbour."""
     class_of(tmp_path, "ann/ch06_vjps.py", "results/ann/ch06_vjps.json", "results/.hand-ins.json")
     done = backprop("grade", str(tmp_path), "--out", str(tmp_path / out))
     assert done.returncode == 2
     assert "lies in the class folder, where a hand-in could pass for a result; name a place with --out" in done.stderr
 
 
-def test_a_notebook_under_the_name_of_another_lesson_is_said(backprop: Command, tmp_path: Path) -> None:
-    """It has had 0 points without a word, in the table and for the student."""
+def test_a_notebook_named_like_another_lesson_is_reported(backprop: Command, tmp_path: Path) -> None:
+    """Formerly it had 0 points without a message, both in the table and for the student."""
     (tmp_path / "class" / "ann").mkdir(parents=True)
     source = "def relu_vjp(g, x):\n    return g\n"
     (tmp_path / "class" / "ann" / "ch07_mlp_backprop.py").write_text(source)
@@ -233,7 +233,7 @@ def test_a_notebook_under_the_name_of_another_lesson_is_said(backprop: Command, 
     )
 
 
-def test_what_two_copies_of_a_class_share_is_listed_once(tmp_path: Path) -> None:
+def test_files_in_two_copies_of_a_class_are_listed_once(tmp_path: Path) -> None:
     found = ClassFolder(not_recognised=[Unrecognised("ann", "essay.pdf", "no lesson")])
     record = ClassRecord(tmp_path / "out")
     for copy in ("class", "class (1)"):
@@ -241,8 +241,8 @@ def test_what_two_copies_of_a_class_share_is_listed_once(tmp_path: Path) -> None
     assert record.not_recognised == found.not_recognised
 
 
-def test_what_a_student_handed_in_twice_is_graded_once(tmp_path: Path) -> None:
-    """Moodle's typed text beside the files, and a folder beside a repository: no two have one place."""
+def test_a_file_handed_in_twice_is_graded_once(tmp_path: Path) -> None:
+    """Moodle's typed text beside files, and a folder beside a repository: no two results have one path."""
     class_of(tmp_path, "X_1_assignsubmission_file_/ch06_vjps.py", "X_1_assignsubmission_onlinetext_/ch06_vjps.py")
     found = find_work(tmp_path)
     assert graded(found) == {("X", "ch06_vjps"): "ch06_vjps.py"}
@@ -251,7 +251,7 @@ def test_what_a_student_handed_in_twice_is_graded_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["link", "class/ann/.."])
 def test_a_class_folder_is_the_same_by_any_path(tmp_path: Path, given: str) -> None:
-    """Also where files lie in it themselves, which are looked at inside it."""
+    """Also with files directly in the class folder."""
     class_of(tmp_path / "class", "last_1_2_Untitled.ipynb", "last_3_4_ch06_vjps.py")
     (tmp_path / "link").symlink_to("class")
     (tmp_path / "class" / "ann").mkdir() if given != "link" else None
@@ -266,8 +266,8 @@ def test_a_class_folder_is_the_same_by_any_path(tmp_path: Path, given: str) -> N
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can be someone else for a moment")
 @pytest.mark.parametrize("what", ["folder", "zip"])
-def test_what_cannot_be_read_is_a_row_and_the_rest_goes_on(what: str) -> None:
-    with tempfile.TemporaryDirectory() as name:  # others may not enter pytest's
+def test_unreadable_folders_are_rows_and_the_rest_is_graded(what: str) -> None:
+    with tempfile.TemporaryDirectory() as name:  # other users may not enter pytest's folder
         folder = class_of(Path(name) / "class", "ann/ch06_vjps.py", "bob/ch06_vjps.py")
         zipped(folder, folder / "bob" / "work.zip")
         (folder / "bob" / ("" if what == "folder" else "work.zip")).chmod(0)

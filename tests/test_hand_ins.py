@@ -1,4 +1,4 @@
-"""Whatever is handed in, under whatever name: the commands grade it or list it, and lose no result."""
+"""Whatever is handed in, under any name, the commands grade it or list it, and lose no result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 # The commands
-def test_every_report_has_a_row_for_what_is_not_recognised(backprop: Command, tmp_path: Path) -> None:
+def test_every_report_has_rows_for_unrecognised_files(backprop: Command, tmp_path: Path) -> None:
     class_of(tmp_path / "class", "ann/ch06_vjps (1).ipynb", "ann/essay.md", "bob/ch99.pdf", "cy/ch06_vjps.ipynb")
     done = backprop("grade", "class", "--out", "res")
     assert done.returncode == 3, done.stderr
@@ -66,8 +66,8 @@ def test_every_report_has_a_row_for_what_is_not_recognised(backprop: Command, tm
     ]
 
 
-def test_a_report_says_all_that_is_to_be_said_of_a_hand_in(backprop: Command, tmp_path: Path) -> None:
-    """Of a whole lesson under a wrong name, beside a file that is none; of a late one; of one that is nobody's."""
+def test_a_report_has_all_remarks_on_a_hand_in(backprop: Command, tmp_path: Path) -> None:
+    """A whole lesson under a wrong name, beside an unrecognised file; a late one; a file of no student."""
     perfect = (ROOT / "autograder" / "sample_class" / "ada-perfect" / "ch03_accumulation.ipynb").read_text()
     class_of(
         tmp_path / "class", "ann_1_2_ch03.ipynb", "ann_1_3_x.pdf", "bob_LATE_4_5_ch03_accumulation.ipynb", "ch03.py"
@@ -93,7 +93,7 @@ def test_a_report_says_all_that_is_to_be_said_of_a_hand_in(backprop: Command, tm
     assert visit((reports / "index.html").as_uri()).dom.count("2 of 2 students") == 1
 
 
-def test_a_zip_is_given_as_the_class(backprop: Command, tmp_path: Path) -> None:
+def test_a_class_can_be_a_zip(backprop: Command, tmp_path: Path) -> None:
     zipped(class_of(tmp_path / "export", *CANVAS[:3]), tmp_path / "submissions.zip")
     done = backprop("grade", "submissions.zip", "--out", "res")
     assert done.returncode == 0, done.stderr
@@ -110,7 +110,7 @@ def test_a_zip_is_given_as_the_class(backprop: Command, tmp_path: Path) -> None:
     assert len(broken.stderr.splitlines()) == 1
 
 
-def test_another_salt_stops_until_regrade_says_that_it_is_meant(backprop: Command, tmp_path: Path) -> None:
+def test_another_salt_is_refused_without_regrade(backprop: Command, tmp_path: Path) -> None:
     class_of(tmp_path / "class", "ann/ch06_vjps.py")
 
     def salt() -> str:
@@ -141,7 +141,7 @@ def test_another_salt_stops_until_regrade_says_that_it_is_meant(backprop: Comman
     assert "res was graded without a salt, and one is given now; leave it out" in stopped.stderr
 
 
-def test_a_hand_in_that_is_gone_does_not_count_and_one_elsewhere_does(backprop: Command, tmp_path: Path) -> None:
+def test_a_deleted_hand_in_does_not_count_and_one_elsewhere_does(backprop: Command, tmp_path: Path) -> None:
     class_of(tmp_path / "class", "ann/ch06_vjps.py", "bob/ch06_vjps.py", "bob/ch07_mlp_backprop.py")
     class_of(tmp_path / "late", "cy/ch06_vjps.py")
     assert backprop("grade", "class", "--out", "res").returncode == 0
@@ -186,7 +186,7 @@ def test_a_hand_in_that_is_gone_does_not_count_and_one_elsewhere_does(backprop: 
     assert summary() == ["ann/ch06", "bob/ch06", "bob/ch07", "cy/ch06"]
 
 
-def test_what_is_said_of_a_renamed_file_is_of_its_name(backprop: Command, tmp_path: Path) -> None:
+def test_remarks_on_a_renamed_file_use_its_new_name(backprop: Command, tmp_path: Path) -> None:
     class_of(tmp_path / "class", "ann/ch06.py")
     backprop("grade", "class", "--out", "res")
     (tmp_path / "class" / "ann" / "ch06.py").rename(tmp_path / "class" / "ann" / "ch06_vjps.py")
@@ -211,7 +211,7 @@ def test_a_damaged_record_loses_no_result(backprop: Command, tmp_path: Path) -> 
     assert "no class folder graded since" not in backprop("grade", "class", "--out", "res").stderr
 
 
-def test_a_run_that_graded_nothing_binds_nobody_to_its_salt(backprop: Command, tmp_path: Path) -> None:
+def test_a_run_without_results_does_not_fix_the_salt(backprop: Command, tmp_path: Path) -> None:
     class_of(tmp_path / "class", "ann/ch06_vjps.py")
     (tmp_path / "res").mkdir()
     (tmp_path / "res" / ".hand-ins.json").write_text('{"salt_sha256": "of another", "folders": {}}')

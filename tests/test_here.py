@@ -1,4 +1,4 @@
-"""The judge with a learner's functions in its own process, in CPython and in Pyodide under node."""
+"""The judge with a learner's functions in its own process, in CPython and in Pyodide on Node."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _graded(submission: Submission, *names: str) -> list[ExerciseResult]:
     return with_judge(LESSON, use)
 
 
-def test_a_right_answer_has_all_points() -> None:
+def test_a_right_answer_gets_all_points() -> None:
     found = _graded(_with())
     assert [one.name for one in found] == [exercise.name for exercise in LESSON.exercises]
     assert all(one.status == "passed" for one in found)
@@ -54,7 +54,7 @@ def test_a_mistake_is_named() -> None:
     assert "+=" in found.message
 
 
-def test_who_calls_a_wrong_function_of_ones_own_is_told() -> None:
+def test_a_call_to_ones_own_wrong_function_is_reported() -> None:
     helper = "            placed.add(node)\n            order.append(node)"
     found = _graded(_with(helper, "            placed.add(node)\n            order.insert(0, node)"))
     wrong = {one.name: one.message for one in found if one.status != "passed"}
@@ -62,20 +62,20 @@ def test_who_calls_a_wrong_function_of_ones_own_is_told() -> None:
     assert wrong["reverse_sweep"].startswith("reverse_sweep calls topological_order, which is wrong itself")
 
 
-def test_a_cell_that_fails_is_said_and_the_rest_goes_on() -> None:
+def test_a_failing_cell_is_reported_and_the_rest_runs() -> None:
     source = "1 / 0\n\n\ndef forward(a, b, c):\n    return {'d': a * b, 'e': a * b + c, 'L': (a * b + c) ** 2}\n"
     found = _graded(Submission.of_cells("page", [source]), "forward", "backward_by_hand")
     assert [one.status for one in found] == ["passed", "missing"]
 
 
-def test_what_cannot_be_imported_costs_its_own_exercise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_import_costs_only_its_own_exercise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.judging.here.find_spec", lambda name: None if name == "torch" else object())
     (found,) = _graded(_with(), "read_torch_graph")
     assert (found.status, found.message) == ("error", "read_torch_graph cannot be checked here: it needs torch.")
 
 
 def test_the_judge_needs_no_processes() -> None:
-    """Neither psutil nor an import that a browser's Python lacks, before a worker is asked for."""
+    """Until a worker is requested, it imports neither psutil nor any module that Pyodide lacks."""
     program = (
         "import sys\n"
         "for name in ('psutil', 'fcntl', 'resource', 'ctypes', 'multiprocessing', 'filelock', 'watchfiles', 'rich'):\n"
@@ -91,7 +91,7 @@ def test_the_judge_needs_no_processes() -> None:
 @pytest.mark.skipif(not PYODIDE.is_dir(), reason="needs npm ci in book/")
 @pytest.mark.skipif(not (WHEELS / NUMPY).is_file(), reason=f"needs {NUMPY} in $BACKPROP_WHEELS")
 def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
-    """What was written down on this machine judges on one of 32 bits, with another NumPy."""
+    """An answer book written on this machine works on a 32-bit one with another NumPy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(answer_books, "MOST_SECONDS", 0.0)
         patch.setattr(Course, "answer_book", lambda self, slug: tmp_path / f"{slug}.book")

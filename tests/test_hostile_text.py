@@ -1,7 +1,7 @@
-"""Text that other people wrote reaches no terminal, page, spreadsheet or gradebook as anything but text.
+"""Text that other people wrote never acts as anything but text in a terminal, page, spreadsheet or gradebook.
 
-One class is graded, whose students, files, cells, errors, rosters and notes are hostile. Commands and formats are
-listed from the code: a new one needs a row here, and is then fed with all of it.
+One class is graded whose students, files, cells, errors, rosters and notes are hostile. Commands and formats are listed
+from the code, so that a new one needs a row here and is then tested with all of it.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ TAGS = (
 )
 FORMULA = "=cmd|' -C evil'!A1"
 TEXT = f"{FORMULA} {MOVES} {TAGS} \0 \ud800 \n# evil\n````\n<evil-tag>"
-"""What a field that holds any text may have."""
+"""Hostile content for a field of any text."""
 NAME = f"{FORMULA}{MOVES}{TAGS}".replace("/", "∕")[:100]
-"""What a file or a folder may be called."""
+"""Hostile names for files and folders."""
 SLUG = "ch06_vjps"
 ALLOWED = {"\n"}
 OUR_PAGE = re.compile(r"(students/[a-z0-9._~-]+\.html)?(#[a-z0-9-]+)?")
 
 
 def hidden_in(text: str) -> set[str]:
-    """The characters that nobody sees, or that a terminal obeys."""
+    """The invisible characters, and those that control a terminal."""
     return {c for c in text if not c.isprintable()} - ALLOWED
 
 
 def live_in(page: str) -> list[str]:
-    """Elements and attributes of a page that are not ours: a name, or a place in which text would be obeyed."""
+    """Elements and attributes of a page that are not ours: a hostile name, or a place that interprets text."""
     found = []
     for element in html.fromstring(f"<div>{page}</div>" if "<html" not in page else page).iter():
         tag = str(element.tag)
@@ -72,17 +72,17 @@ def live_in(page: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the hostile things are."""
+    """Paths of the hostile inputs."""
 
     folder: Path
     work: Path
-    """A learner's folder, from somebody else: its name, its notebook, its progress."""
+    """A learner's folder made by somebody else: hostile name, notebook and progress file."""
     said: str
-    """What grading the class said."""
+    """The output of grading the class."""
 
 
 def source() -> str:
-    """A hostile module: what it prints, raises and returns."""
+    """A module that prints, raises and returns hostile text."""
     return (
         f"TEXT = {TEXT!r}\n# {TAGS}\nprint(TEXT)\n"
         "def relu_vjp(g, x):\n    print(TEXT)\n    raise type(TEXT.replace(chr(0), ''), (Exception,), {})(TEXT)\n"
@@ -92,7 +92,7 @@ def source() -> str:
 
 
 def notebook() -> str:
-    """The same as a notebook whose metadata are hostile, too, and one cell of which is no Python."""
+    """The same as a notebook with hostile metadata and a cell that is not Python."""
     plain = TEXT.encode("utf-8", "replace").decode()
     cells = [
         nbformat.v4.new_code_cell(source().replace("\\ud800", ""), metadata={"exercise": "relu_vjp", "tags": [plain]}),
@@ -112,7 +112,7 @@ def progress(**changed: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
-    """A class, its results and what a teacher keeps beside them; a learner's work folder."""
+    """A class with results and the teacher's files, and a learner's work folder."""
     folder = tmp_path_factory.mktemp("hostile_text")
     work = folder / NAME
     files = {
@@ -184,7 +184,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "new": [["new", "exercise", NAME], ["new", NAME]],
     "build": [["build", "--check", NAME], ["build", NAME]],
 }
-"""By command, lines to type in a folder that somebody else has filled."""
+"""By command: lines to type in a folder that somebody else has filled."""
 
 
 def said_by(places: Places, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
@@ -195,7 +195,7 @@ def said_by(places: Places, arguments: list[str], monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("command", get_command(app).commands)  # type: ignore[attr-defined]
-def test_no_command_lets_text_move_the_cursor(command: str, places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_command_prints_control_characters(command: str, places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("watchfiles.watch", lambda *_, **__: iter(()))
     for arguments in COMMANDS[command]:
         said = said_by(places, arguments, monkeypatch)
@@ -206,7 +206,7 @@ def test_no_command_lets_text_move_the_cursor(command: str, places: Places, monk
             assert hidden_in(file.read_text(encoding="utf-8")) == set(), file
 
 
-def test_grading_and_its_results_have_only_what_is_seen(places: Places) -> None:
+def test_grading_and_results_contain_only_visible_characters(places: Places) -> None:
     assert "\\x1b[31mred" in places.said
     assert hidden_in(places.said) == set()
     for file in [*(places.folder / "results").rglob("*.json"), places.folder / "results" / ".hand-ins.json"]:
@@ -215,7 +215,7 @@ def test_grading_and_its_results_have_only_what_is_seen(places: Places) -> None:
 
 @dataclass(frozen=True)
 class Reported:
-    """What a format wrote, and what it said."""
+    """A format's files and its output."""
 
     files: dict[str, bytes]
     said: str
@@ -241,7 +241,7 @@ def reported(
 def test_no_report_has_live_text(
     format_: str, results: str, places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`raw`: results into which somebody wrote text as it is, which the grader escapes when it makes them."""
+    """`raw`: unescaped results, edited by hand; the grader escapes text when it writes results."""
     options = ["--hidden", "visible", "--book-url", "https://book.example"]
     if format_ == "nbgrader":
         options += ["--gradebook", f"sqlite:///{tmp_path}/gradebook.db"]
@@ -252,7 +252,7 @@ def test_no_report_has_live_text(
         text = data.decode("utf-16" if name.endswith(".xls") else "utf-8").removeprefix("\ufeff")
         if name.endswith((".csv", ".xls")):
             dialect = csv.excel_tab if name.endswith(".xls") else csv.excel
-            for row in csv.reader(io.StringIO(text), delimiter=";"):  # as Excel does where commas are decimal
+            for row in csv.reader(io.StringIO(text), delimiter=";"):  # as Excel does in locales with decimal commas
                 assert not [one for one in row if one.lstrip(' "').startswith(("=", "@"))], name
             for row in list(csv.reader(io.StringIO(text), dialect))[1:]:
                 assert not [one for one in row if hidden_in(one)], name
@@ -274,8 +274,8 @@ def test_no_report_has_live_text(
             assert live_in(_as_nbgrader_shows(comment)) == []
 
 
-def test_every_table_has_the_one_writer() -> None:
-    """canvas.csv and moodle/gradebook.csv had none, and a name `a;=1` was a formula where `;` separates."""
+def test_every_table_uses_table_writer() -> None:
+    """Formerly canvas.csv and moodle/gradebook.csv did not use it, so that `a;=1` was a formula where `;` separates."""
     files = [file for file in (ROOT / "autograder").rglob("*.py") if "csv.writer(" in file.read_text(encoding="utf-8")]
     assert [file.name for file in files] == ["safety.py"]
     table = io.StringIO()
@@ -297,7 +297,7 @@ def _comments(database: Path) -> Iterator[str]:
 
 
 def _as_nbgrader_shows(comment: str) -> str:
-    """What its feedback template makes of a comment."""
+    """A comment as nbgrader's feedback template renders it."""
     from nbconvert.filters import markdown2html
 
     return str(markdown2html(comment))
@@ -320,7 +320,7 @@ def test_no_comparison_has_live_text(format_: str, places: Places, monkeypatch: 
             assert live_in(file.read_text(encoding="utf-8")) == []
 
 
-def test_each_place_has_its_function() -> None:
+def test_each_output_has_its_escaping_function() -> None:
     assert live_in(markup(TEXT)) == []
     assert entities.unescape(markup(TAGS)) == TAGS
     assert hidden_in(markup(TEXT)) == set()
@@ -328,8 +328,8 @@ def test_each_place_has_its_function() -> None:
     assert cell(FORMULA) == f"'{FORMULA}"
 
 
-def test_commands_and_reports_print_by_these_functions_alone() -> None:
-    """`echo`, `say` and `Screen` escape; a console of another kind, or a bare print, would not."""
+def test_commands_and_reports_print_only_with_escaping_functions() -> None:
+    """`echo`, `say` and `Screen` escape; another console, or a bare print, would not."""
     ours = {"autograder/commands/console.py", "autograder/reports/screen.py"}
     for part in ("commands", "reports", "similarity"):
         for file in (ROOT / "autograder" / part).rglob("*.py"):

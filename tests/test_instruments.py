@@ -1,4 +1,4 @@
-"""The instruments on programs small enough to count by hand, real and fake."""
+"""The instruments on real and fake programs that are small enough to count by hand."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_storage_counts_once_and_whole() -> None:
     x = torch.ones(10, 10, requires_grad=True)
     with SavedTensorMeter() as meter:
         (x[0] * x[1]).sum() + (x.T * 2.0).exp().sum()
-    assert meter.entries == [(N, (10,), torch.float32), (N, (10, 10), torch.float32)]  # x, and exp's result
+    assert meter.entries == [(N, (10,), torch.float32), (N, (10, 10), torch.float32)]  # x, and the output of exp
 
 
 def test_parameters_and_their_views_do_not_count() -> None:
@@ -59,14 +59,14 @@ def test_parameters_and_their_views_do_not_count() -> None:
     assert meter.bytes == N
 
 
-def test_what_is_excluded_does_not_count() -> None:
+def test_excluded_tensors_do_not_count() -> None:
     x = vector()
     with SavedTensorMeter(exclude=[x]) as meter:
         x.view(10, 10) * x.view(10, 10)
     assert meter.bytes == 0
 
 
-def test_storages_that_follow_each_other_at_one_address_count_each() -> None:
+def test_successive_storages_at_one_address_count_separately() -> None:
     with SavedTensorMeter() as meter:
         for _ in range(50):
             vector().exp()
@@ -83,7 +83,7 @@ def test_the_meter_keeps_nothing_alive() -> None:
     assert meter.bytes == N
 
 
-def test_fake_tensors_are_told_apart() -> None:
+def test_fake_tensors_are_distinguished() -> None:
     with FakeTensorMode():
         a, b = vector(), vector()
         with SavedTensorMeter() as meter:
@@ -92,8 +92,8 @@ def test_fake_tensors_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("fake", [False, True])
-def test_a_write_into_what_is_saved_is_noticed(fake: bool) -> None:
-    """Hooks switch PyTorch's own check off: 3.718 came back for exp's 2.718."""
+def test_writing_into_a_saved_tensor_is_an_error(fake: bool) -> None:
+    """The hooks switch PyTorch's own check off: formerly 3.718 was used instead of exp's 2.718."""
     with FakeTensorMode() if fake else nullcontext(), SavedTensorMeter():
         x = vector()
         y = x.exp()
@@ -120,7 +120,7 @@ def test_the_hooks_are_gone_after_an_error() -> None:
 # LiveStorages
 
 
-def test_what_is_alive_and_the_peak() -> None:
+def test_live_bytes_and_peak() -> None:
     x = vector()
     with LiveStorages() as live:
         y = x.detach() * 2
@@ -129,12 +129,12 @@ def test_what_is_alive_and_the_peak() -> None:
         assert live.bytes == 2 * N
         view = z.view(10, 10)
         del y, z
-        assert (live.bytes, live.peak) == (N, 2 * N)  # the view keeps its storage
+        assert (live.bytes, live.peak) == (N, 2 * N)  # the view keeps its storage alive
         del view
     assert live.timeline == [0, N, 2 * N, N, 0]
 
 
-def test_what_existed_before_does_not_count() -> None:
+def test_existing_tensors_do_not_count() -> None:
     x = vector()
     with LiveStorages() as live:
         x.detach().add_(1)
@@ -142,7 +142,7 @@ def test_what_existed_before_does_not_count() -> None:
     assert (live.bytes, live.peak) == (0, 0)
 
 
-def test_what_is_made_from_python_numbers_counts() -> None:
+def test_tensors_made_from_python_numbers_count() -> None:
     with LiveStorages() as live:
         x = torch.tensor([1.0, 2.0])
         assert live.bytes == 8
@@ -150,7 +150,7 @@ def test_what_is_made_from_python_numbers_counts() -> None:
     assert live.bytes == 0
 
 
-def test_what_stands_for_other_memory_does_not_count() -> None:
+def test_aliases_of_other_memory_do_not_count() -> None:
     x = vector()
     with LiveStorages() as live:
         with live.not_counting():
@@ -164,8 +164,8 @@ def test_what_stands_for_other_memory_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("fake", [False, True])
-def test_what_an_operation_makes_larger_counts(fake: bool) -> None:
-    """`out=` made 4 MB of an empty tensor, and none of them was counted."""
+def test_a_storage_grown_by_an_operation_counts(fake: bool) -> None:
+    """Formerly, if `out=` made 4 MB of an empty tensor, none of it was counted."""
     with FakeTensorMode() if fake else nullcontext():
         x = vector().detach()
         with LiveStorages() as live:
@@ -175,7 +175,7 @@ def test_what_an_operation_makes_larger_counts(fake: bool) -> None:
             assert (live.bytes, live.peak) == (N, N)
             out.resize_(150)
             assert live.bytes == 150 * 4
-            out.resize_(10)  # fewer numbers of the same memory
+            out.resize_(10)  # fewer elements in the same memory
             assert live.bytes == 150 * 4
             torch.mul(x, x, out=torch.empty(0))
             assert (live.bytes, live.peak) == (150 * 4, 150 * 4 + N)
@@ -187,7 +187,7 @@ def test_memory_is_measured_where_no_operation_changes_it() -> None:
     before = vector().detach()
     with LiveStorages() as live:
         x = before * 2
-        x.untyped_storage().resize_(0)  # as sharded training lets go of what it gathers again later
+        x.untyped_storage().resize_(0)  # sharded training frees memory like this, to gather it again later
         assert (live.bytes, live.peak) == (0, N)
         x.untyped_storage().resize_(3 * N)
         x.sum()
@@ -197,7 +197,7 @@ def test_memory_is_measured_where_no_operation_changes_it() -> None:
         assert live.bytes == 0
 
 
-def test_of_what_existed_before_growth_alone_counts() -> None:
+def test_of_existing_storages_only_growth_counts() -> None:
     x, scratch = vector().detach(), torch.empty(20)
     with LiveStorages() as live:
         torch.exp(x[:10], out=scratch.resize_(10))
@@ -210,7 +210,7 @@ def test_of_what_existed_before_growth_alone_counts() -> None:
         assert live.bytes == 0
 
 
-def test_a_tensor_that_is_set_to_other_memory_lets_go_of_its_own() -> None:
+def test_a_tensor_set_to_other_memory_frees_its_own() -> None:
     before = vector().detach()
     with LiveStorages() as live:
         x, other = torch.ones(50), torch.ones(200)
@@ -224,7 +224,7 @@ def test_a_tensor_that_is_set_to_other_memory_lets_go_of_its_own() -> None:
         assert live.bytes == N
 
 
-def test_what_stands_for_other_memory_does_not_count_when_it_grows() -> None:
+def test_aliases_of_other_memory_do_not_count_when_they_grow() -> None:
     x = vector().detach()
     with LiveStorages() as live:
         elsewhere = torch.empty(0)
@@ -240,24 +240,24 @@ def chain(x: Tensor) -> Tensor:
     return x.exp().sin().exp().sin()
 
 
-def test_it_sees_what_a_policy_keeps_and_the_meter_does_not() -> None:
+def test_it_counts_what_a_policy_keeps_unlike_the_meter() -> None:
     def keep_exp(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
         return CheckpointPolicy.MUST_SAVE if op is torch.ops.aten.exp.default else CheckpointPolicy.PREFER_RECOMPUTE
 
     x = torch.full((100,), 0.1, requires_grad=True)
     selective = partial(create_selective_checkpoint_contexts, keep_exp)
-    for contexts, alive in ((noop_context_fn, 2), (selective, 4)):  # input and result; and two results of exp
+    for contexts, alive in ((noop_context_fn, 2), (selective, 4)):  # input and output; and two outputs of exp
         with LiveStorages() as live, SavedTensorMeter() as meter:
             y: Any = checkpoint(chain, x * 1.0, use_reentrant=False, context_fn=contexts)
             assert (live.bytes, meter.bytes) == (alive * N, N)
             del y
     with LiveStorages() as live, SavedTensorMeter() as meter:
         y = chain(x * 1.0)
-        assert (live.bytes, meter.bytes) == (3 * N, 2 * N)  # exp's results, which sin saves as well; and the last
+        assert (live.bytes, meter.bytes) == (3 * N, 2 * N)  # exp's outputs, which sin saves, too; and the last output
     assert y.requires_grad
 
 
-def test_a_fake_run_is_alive_as_a_real_one_is() -> None:
+def test_fake_and_real_runs_have_the_same_live_bytes() -> None:
     def timeline() -> list[int]:
         torch.manual_seed(0)
         model = nn.Sequential(nn.Linear(20, 30), nn.Tanh(), nn.Linear(30, 10))
@@ -293,7 +293,7 @@ def test_matrix_products_and_convolutions() -> None:
     assert flops(lambda: nn.functional.conv2d(image, kernel)) == 2 * (2 * 5 * 6 * 6) * (3 * 3 * 3)
 
 
-def test_the_same_as_pytorch_counts_where_it_counts() -> None:
+def test_flops_agree_with_pytorchs_counter() -> None:
     model = nn.Sequential(nn.Linear(20, 30), nn.SiLU(), nn.Linear(30, 10))
     x = torch.ones(8, 20, requires_grad=True)
     with FlopCounterMode(display=False) as theirs:
@@ -303,7 +303,7 @@ def test_the_same_as_pytorch_counts_where_it_counts() -> None:
 
 @pytest.mark.parametrize("kv_heads", [4, 2])
 def test_attention_on_a_cpu(kv_heads: int) -> None:
-    """Two matrix products of 2 · b · h · s · s · d forward and five backward; PyTorch's own counter says 0."""
+    """Two matrix products of 2 · b · h · s · s · d forward and five backward; PyTorch's own counter gives 0."""
     q = torch.ones(2, 4, 6, 8, requires_grad=True)
     k, v = (torch.ones(2, kv_heads, 6, 8, requires_grad=True) for _ in range(2))
 
@@ -312,7 +312,7 @@ def test_attention_on_a_cpu(kv_heads: int) -> None:
 
     with FlopCounterMode(display=False) as theirs:
         out = forward()
-    assert theirs.get_total_flops() == 0  # once this fails, course/instruments/flops.py may do without its formulas
+    assert theirs.get_total_flops() == 0  # once this fails, course/instruments/flops.py no longer needs its formulas
     product = 2 * 2 * 4 * 6 * 6 * 8
     assert flops(forward) == 2 * product
     assert flops(lambda: out.sum().backward()) == 5 * product

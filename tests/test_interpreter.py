@@ -1,4 +1,4 @@
-"""A Python that this user may not start: one line says so, whichever command wants to start it."""
+"""If the user may not execute the configured Python, every command says so in one line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSWER = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
 
 @pytest.fixture
 def python(tmp_path: Path) -> Path:
-    """A Python that nobody may start."""
+    """A Python that nobody may execute."""
     file = tmp_path / "python"
     file.write_bytes(b"\x7fELF")
     file.chmod(0o600)
@@ -36,16 +36,16 @@ def python(tmp_path: Path) -> Path:
     "arguments",
     [
         ("check", "ch06/relu_vjp"),
-        ("check", "ch08/Square"),  # it starts once more, as a process that others are forked from
+        ("check", "ch08/Square"),  # this command re-executes itself as a zygote
         ("watch", "ch06/relu_vjp"),
         ("grade", "class", "--out", "out"),
         ("grade", "class", "--out", "out", "--isolation", "process"),
     ],
 )
-def test_a_command_says_in_a_line_which_python_may_not_be_started(
+def test_a_command_names_the_forbidden_python_in_one_line(
     python: Path, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    """It was '… cannot be written (Permission denied)', or a traceback."""
+    """Formerly '… cannot be written (Permission denied)', or a traceback."""
     for place in (tmp_path, tmp_path / "class" / "ann"):
         place.mkdir(parents=True, exist_ok=True)
         for slug in ("ch06_vjps", "ch08_custom_functions"):

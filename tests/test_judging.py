@@ -1,4 +1,4 @@
-"""From checks to points and words: partial credit, visible and hidden, what went wrong."""
+"""From checks to points and messages: partial credit, visible and hidden checks, what went wrong."""
 
 from __future__ import annotations
 
@@ -138,10 +138,10 @@ def test_partial_credit_is_the_share_of_checks_that_pass(grade: Callable[..., Su
 
 
 @pytest.mark.parametrize("file", ["solutions/{}.py", "autograder/lessons/{}/checks/double_vjp.py"])
-def test_a_file_that_is_missing_from_the_course_is_named_with_what_to_do(
+def test_a_missing_file_of_the_course_is_named_with_a_remedy(
     root: Path, plain_workers: Workers, tmp_path: Path, file: str
 ) -> None:
-    """It was: FileNotFoundError, with a path; mend it."""
+    """Formerly: FileNotFoundError, with a path; mend it."""
     shutil.copytree(root, tmp_path / "course")
     missing = tmp_path / "course" / file.format(LESSON)
     missing.unlink()
@@ -165,8 +165,8 @@ def test_a_file_that_is_missing_from_the_course_is_named_with_what_to_do(
         "square_vjp = None\nclass square_vjp:\n    def __init__(self, x, g): raise ValueError",
     ],
 )
-def test_parameters_in_another_order_are_said_first(grade: Callable[..., SubmissionResult], source: str) -> None:
-    """Of a layer it was: unsupported operand type(s) for %: 'int' and 'builtin_function_or_method'."""
+def test_reordered_parameters_are_reported_first(grade: Callable[..., SubmissionResult], source: str) -> None:
+    """Formerly, for a layer: unsupported operand type(s) for %: 'int' and 'builtin_function_or_method'."""
     lines = by_name(grade(source))["square_vjp"].message.splitlines()
     assert lines[0] == "square_vjp is called with (g, x), in this order, and yours takes (x, g)."
     assert len(lines) <= HEIGHT
@@ -175,10 +175,10 @@ def test_parameters_in_another_order_are_said_first(grade: Callable[..., Submiss
     assert "in this order" not in by_name(grade("def square_vjp(a, b): return a + 2 * b"))["square_vjp"].message
 
 
-def test_those_who_wait_are_told_what_failed_first(
+def test_progress_reports_the_first_failure(
     root: Path, plain_workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of visible checks: what is wrong on hidden inputs is not shown."""
+    """Only visible checks are named: failures on hidden inputs are not shown."""
     said = []
     observe = Judge._observe
 
@@ -204,7 +204,7 @@ def test_weights_in_the_syllabus_move_the_shares(grade: Callable[..., Submission
     assert by_name(grade(VECTORS_ONLY, test_vectors=3.0))["double_vjp"].points == 3
 
 
-def test_of_a_hidden_failure_the_check_is_named_and_nothing_shown(grade: Callable[..., SubmissionResult]) -> None:
+def test_a_hidden_failure_names_only_the_check(grade: Callable[..., SubmissionResult]) -> None:
     exercise = by_name(grade("def square_vjp(g, x): return 2 * x * g if x.ndim == 1 else 3 * x * g"))["square_vjp"]
     assert exercise.status == "partial"
     assert exercise.message.splitlines() == [
@@ -215,7 +215,7 @@ def test_of_a_hidden_failure_the_check_is_named_and_nothing_shown(grade: Callabl
     assert {check.promise for check in hidden} == {"value", "instrumented"}
 
 
-def test_a_check_of_several_exercises_is_one_of_each() -> None:
+def test_a_check_of_several_exercises_counts_for_each() -> None:
     lesson = find_lesson("ch08_custom_functions")
     asked = with_judge(lesson, lambda judge: {one.name: judge.items_of(one.name) for one in lesson.exercises})
     for name, checked in {"Square": 2, "GELU": 2, "GELUTanh": 2, "RoundSTE": 0}.items():
@@ -237,14 +237,14 @@ def test_a_known_mistake_is_named_when_it_alone_explains_everything(grade: Calla
     assert exercise.message.startswith("You took x for its derivative.")
 
 
-def test_of_two_mistakes_that_explain_equally_well_both_are_said(grade: Callable[..., SubmissionResult]) -> None:
+def test_two_mistakes_that_explain_equally_well_are_both_named(grade: Callable[..., SubmissionResult]) -> None:
     exercise = by_name(grade("def square_vjp(g, x): return g * x"))["square_vjp"]
     assert exercise.misconception is None
     assert exercise.misconceptions == ["no_two", "halved"]
     assert "Either: The 2 is missing." in exercise.message
 
 
-def test_a_mistake_that_explains_all_that_was_answered_is_named(grade: Callable[..., SubmissionResult]) -> None:
+def test_a_mistake_that_explains_all_answers_is_named(grade: Callable[..., SubmissionResult]) -> None:
     exercise = by_name(grade("def square_vjp(g, x): return x**2 * g if x.ndim == 1 else 1 / 0"))["square_vjp"]
     assert exercise.misconceptions == ["derivative_is_x"]
 
@@ -289,7 +289,7 @@ def test_an_unknown_mistake_is_related_to_the_right_answer(grade: Callable[..., 
         ("def double_vjp(g, x): return (2 * g)[None]", "failed", "shape"),
     ],
 )
-def test_what_went_wrong_is_said(grade: Callable[..., SubmissionResult], source: str, status: str, says: str) -> None:
+def test_failures_are_described(grade: Callable[..., SubmissionResult], source: str, status: str, says: str) -> None:
     exercise = by_name(grade(source))["double_vjp"]
     assert (exercise.status, exercise.points) == (status, 0)
     assert says in exercise.message
@@ -306,7 +306,7 @@ def test_what_went_wrong_is_said(grade: Callable[..., SubmissionResult], source:
         (VECTORS_ONLY.replace("else g", "else 1 / 0"), "double_vjp raised ZeroDivisionError"),
     ],
 )
-def test_of_the_technique_only_those_read_whose_values_are_right(
+def test_technique_is_reported_only_for_right_values(
     grade: Callable[..., SubmissionResult], source: str, says: str
 ) -> None:
     exercise = by_name(grade(source, technique=("test_matrices",), test_matrices=0))["double_vjp"]
@@ -315,9 +315,7 @@ def test_of_the_technique_only_those_read_whose_values_are_right(
     assert says in exercise.message, exercise.message
 
 
-def test_of_a_technique_that_takes_too_long_the_case_is_named(
-    root: Path, tmp_path: Path, plain_workers: Workers
-) -> None:
+def test_a_technique_that_takes_too_long_names_its_case(root: Path, tmp_path: Path, plain_workers: Workers) -> None:
     shutil.copytree(root, tmp_path, dirs_exist_ok=True)
     file = tmp_path / f"autograder/lessons/{LESSON}/checks/double_vjp.py"
     asked = """mine = getattr(learner, name)(g, x)
@@ -371,8 +369,8 @@ def test_a_result_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_an_import_that_is_refused_ends_no_cell_and_no_note_says_so(root: Path, plain_workers: Workers) -> None:
-    """'what was defined before that was graded': it was what the cell defined after it."""
+def test_a_refused_import_does_not_end_the_cell(root: Path, plain_workers: Workers) -> None:
+    """Formerly 'what was defined before that was graded' was said of definitions after it."""
     submission = Submission.of_cells("a test", ["import torch\ndef double_vjp(g, x):\n    return 2 * g"])
     result = with_judge(
         small(), lambda judge: judge.grade(submission, plain_workers, only=["double_vjp"]), salt="salt", root=root

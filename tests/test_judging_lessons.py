@@ -1,4 +1,4 @@
-"""The judge of a lesson of this course: a package that is missing, one exercise alone, notes on imports."""
+"""The judge of this course's lessons: a missing package, a single exercise, notes on imports."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from course.syllabus import find_lesson
 
 
 def test_a_lesson_whose_package_is_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without PyTorch its lessons ended in a traceback, and the grading of a class with them."""
+    """Formerly lessons with PyTorch ended in a traceback without it, and so did the grading of a class."""
     monkeypatch.setattr("autograder.collection.find_spec", lambda name: None if name == "torch" else name)
     with pytest.raises(IsolationError, match=r"^ch08_custom_functions needs torch: pip install .*torch$"):
         with_judge(find_lesson("ch08_custom_functions"), lambda judge: judge)
     with_judge(find_lesson("ch06_vjps"), lambda judge: judge)
 
 
-def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
-    """For a contributor who writes it: its checks and its misconceptions, on the reference of the whole lesson."""
+def test_a_judge_of_one_exercise_has_no_other() -> None:
+    """For authors of an exercise: only its checks and misconceptions run, on the reference of the whole lesson."""
 
     def seen(judge: Judge) -> tuple[set[str], set[str], set[str]]:
         checks = [identify(item) for item in judge.items]
@@ -34,8 +34,8 @@ def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
 
 
 @pytest.mark.slow
-def test_an_import_that_only_another_exercise_lacks_is_no_note() -> None:
-    """With all points for `train` it has said that torch is not allowed, and that an earlier `train` was graded."""
+def test_an_import_missing_only_in_another_exercise_is_not_noted() -> None:
+    """Formerly full points for `train` came with notes that torch is not allowed and an earlier `train` was graded."""
     cells = [
         "import numpy as np\ndef bias_gradient(g):\n    return g.sum(axis=0)",
         "import torch\ndef train(model, batches, lr, accumulate=1):\n    return []",

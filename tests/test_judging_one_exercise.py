@@ -1,4 +1,4 @@
-"""A course of one exercise, `walk`: what is tried, what is shown first, and what is wrong with the course itself."""
+"""A course with one exercise, `walk`: which mistakes are tried, what is shown first, and errors in the course."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ EDIT_TO_NOTHING = EDIT_OF_NOTHING.replace("return m", "return n").replace("retur
 
 @pytest.fixture(scope="module")
 def walks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course of one exercise, `walk`, whose checks are on small, middling and large numbers."""
+    """A course of one exercise, `walk`, with checks on small, middling and large numbers."""
     return written(tmp_path_factory.mktemp("walks"), ORDER)
 
 
@@ -96,7 +96,7 @@ def walk(walks: Path) -> Iterator[Callable[[str], ExerciseResult]]:
     workers.stop()
 
 
-def test_a_mistake_that_one_check_shows_comes_with_that_check(walk: Callable[[str], ExerciseResult]) -> None:
+def test_a_mistake_seen_in_one_check_is_shown_with_it(walk: Callable[[str], ExerciseResult]) -> None:
     found = walk("def walk(n): return {1: 1, 2: 3}.get(n, 2 * n)")
     assert found.misconceptions == ["doubled"]
     assert found.message.startswith("It is doubled from ten on.\nn is 20; 10 expected")
@@ -116,7 +116,7 @@ def test_recursion_and_endless_loops_are_named(walk: Callable[[str], ExerciseRes
     assert walk("def walk(n):\n    while n > 100: pass\n    return n").misconceptions == ["endless"]
 
 
-def test_what_is_wrong_is_shown_before_what_is_not_written(walk: Callable[[str], ExerciseResult]) -> None:
+def test_wrong_answers_are_shown_before_missing_ones(walk: Callable[[str], ExerciseResult]) -> None:
     half = "def walk(n):\n    if n < 10: raise NotImplementedError('walk (small): your code here')\n    return n + 1"
     message = walk(half).message
     assert message.startswith("n is 11; 10 expected")
@@ -124,16 +124,16 @@ def test_what_is_wrong_is_shown_before_what_is_not_written(walk: Callable[[str],
 
 
 @pytest.mark.parametrize(("seconds", "tried"), [(10, {5000}), (60, set())])
-def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_shown_alone(
+def test_slow_mistakes_are_tried_only_on_the_check_that_is_shown(
     walks: Path, seconds: int, tried: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mistake that is right there is not tried on what else fails: a minute each, where networks are trained."""
+    """A mistake that passes it is not tried on other failing checks, which may take a minute each."""
     explain = KnownMistakes.explain
 
     def as_long_as_compared(
         mistakes: KnownMistakes, exercise: Exercise, records: list[Record], **guess: bool
     ) -> Diagnosis:
-        for record in records:  # mistakes are tried first where checks took least, on a busy machine anywhere
+        for record in records:  # mistakes are tried first on the cheapest checks, and on a busy machine that may be any
             record.seconds = len(record.comparisons)
         return explain(mistakes, exercise, records, **guess)
 
@@ -168,11 +168,11 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
         ("mistakes", "doubled.seen = []", EDIT_TO_NOTHING, " in mistakes/walk.py is no edit of the solution: "),
     ],
 )
-def test_what_is_wrong_with_the_course_costs_no_points(
+def test_errors_in_the_course_cost_no_points(
     walks: Path, tmp_path: Path, file: str, old: str, new: str, said: str
 ) -> None:
-    """A typo in a check was charged to all, and a mistake named to those who had made none."""
-    without_bytecode = shutil.ignore_patterns("__pycache__")  # it is taken for that of a text of one time and size
+    """Formerly a typo in a check cost everyone points, and named a mistake for learners who had made none."""
+    without_bytecode = shutil.ignore_patterns("__pycache__")  # it would pass for a changed source's
     root = Path(shutil.copytree(walks, tmp_path / "course", ignore=without_bytecode))
     path = root / f"autograder/lessons/{LESSON}/{file}/walk.py"
     assert old in path.read_text()
@@ -194,7 +194,7 @@ def test_what_is_wrong_with_the_course_costs_no_points(
         workers.stop()
 
 
-def test_an_exercise_without_checks_is_said(walks: Path) -> None:
+def test_an_exercise_without_checks_is_an_error(walks: Path) -> None:
     exercises = tuple(Exercise(LESSON, name, 3, "core", ("a", "b"), ENVIRONMENT) for name in ("walk", "run"))
     lesson = replace(of_one(exercises[0]), exercises=exercises)
     workers, submission = Workers(lesson, "process"), Submission.of_cells("a test", ["def run(): ..."])

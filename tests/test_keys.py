@@ -1,4 +1,4 @@
-"""What makes two calls the same call."""
+"""When two calls count as the same call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.judging.records.keys import key_of
 from autograder.worker import wire
 
 
-def test_keys_tell_data_apart_as_the_wire_does() -> None:
+def test_keys_distinguish_data_as_the_wire_does() -> None:
     different = [
         *(1, 1.0, True, 0.0, -0.0, "1", None, (1,), [1], {"a": 1}, {"a": 2}),
         *(np.zeros(2), np.zeros(2, np.float32), np.zeros((2, 1)), -np.zeros(2), np.float64(1.0), np.float32(1.0)),

@@ -1,4 +1,4 @@
-"""Whatever is killed while a class is graded, nothing is left running, and the same command completes the class."""
+"""Whatever process is killed during grading, none is left running, and the same command completes the class."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BACKPROP = Path(sys.executable).with_name("backprop")
 HONEST = (Path(__file__).with_name("red_team") / "honest_part.py").read_text(encoding="utf-8")
 LESSON = "ch07_mlp_backprop"
 PATIENCE = 60.0
-"""Seconds until a busy machine must have done what takes a moment on an idle one."""
+"""Seconds allowed on a busy machine for what takes a moment on an idle one."""
 SLOW = """
 # %%
 def forward(params, X, activation="relu"):
@@ -36,7 +36,7 @@ def forward(params, X, activation="relu"):
         time.sleep(3)
     raise ValueError
 """
-"""A function that is slow once, says so in a file, and would rather not end with its judge."""
+"""A function that is slow the first time, notes that in a file, and resists ending with its judge."""
 
 pytestmark = [
     pytest.mark.slow,
@@ -55,30 +55,30 @@ class Class:
         (folder / "tmp").mkdir()
 
     def start(self, *options: str, **variables: str) -> psutil.Popen:
-        """The command, in a process group of its own."""
+        """Start the command in a process group of its own."""
         command = [str(BACKPROP), "grade", "class", "--out", "results", "--jobs", "1", *options]
         env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": "of a class", **variables}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
         return psutil.Popen(command, cwd=self.folder, env=env, start_new_session=True, **pipes)
 
     def run(self) -> str:
-        """Run the command to its end; what it said on standard error."""
+        """Run the command to its end; returns its standard error."""
         process = self.start()
         _, said = process.communicate(timeout=5 * PATIENCE)
         assert process.returncode == 0, said
         return str(said)
 
     def started(self, after: float = 0.0) -> bool:
-        """Whether the slow function runs now, begun `after` a time: what is killed leaves its file for a moment."""
+        """Whether the slow function is running and began `after` a time: a killed one leaves its file for a moment."""
         files = written_by_submissions("started", below=f"{self.folder}/tmp/backprop-")
         return any(began > after for began in map(_modified, files))
 
     def under_way(self) -> bool:
-        """Whether the slow function runs now and the result before it is written: its grader did not wait for that."""
+        """Whether the slow function is running and the previous result is written; its grader did not wait for that."""
         return self.started() and (self.folder / "results" / "students" / "ann" / f"{LESSON}.json").is_file()
 
     def results(self) -> dict[str, Any]:
-        """All results, without the times that they took."""
+        """All results, without their durations."""
         found = {}
         for file in sorted(self.folder.glob("results/students/*/*.json")):
             result = json.loads(file.read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ class Class:
         return found
 
     def running(self) -> list[str]:
-        """The processes that were started for this class and still run."""
+        """The processes that were started for this class and are still running."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -116,7 +116,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def running(process: psutil.Process, name: str) -> psutil.Process:
-    """The descendant of `process` that is called so, nearest first."""
+    """The nearest descendant of `process` with this name."""
     return next(p for p in process.children(recursive=True) if p.name() == name)
 
 
@@ -184,7 +184,7 @@ def test_the_whole_group_is_killed(a_class: Class, undisturbed: dict[str, Any]) 
 
 @pytest.mark.parametrize("at_work", [True, False])
 def test_a_plain_process_ends_with_its_judge(tmp_path: Path, at_work: bool) -> None:
-    """Without a sandbox too: in the middle of a submission, and while the worker starts."""
+    """Also without a sandbox: in the middle of a submission, and while the worker starts."""
     a_class = Class(Path(os.path.realpath(tmp_path)))
     command = a_class.start("--isolation", "process")
     wait_until(a_class.started if at_work else lambda: "bp-worker" in str(a_class.running()))
@@ -198,7 +198,7 @@ def test_a_plain_process_ends_with_its_judge(tmp_path: Path, at_work: bool) -> N
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_is_interrupted(a_class: Class, undisturbed: dict[str, Any], number: signal.Signals) -> None:
-    """By Ctrl-C or a job system: no traceback, and it goes on from there."""
+    """With Ctrl-C or a batch system's SIGTERM: no traceback, and the next run continues."""
     command = a_class.start()
     wait_until(a_class.under_way)
     os.killpg(command.pid, number)
@@ -211,7 +211,7 @@ def test_the_command_is_interrupted(a_class: Class, undisturbed: dict[str, Any],
 
 
 def test_the_command_is_killed_while_a_worker_starts(a_class: Class) -> None:
-    """The worker's folder is there, and nobody yet who would remove it."""
+    """The worker's folder exists, and no process that would remove it does yet."""
     command = a_class.start()
     deadline = time.monotonic() + PATIENCE
     while not any(a_class.folder.glob("tmp/backprop-*")):
@@ -238,11 +238,11 @@ def in_vain(launched, seconds):
 
 subprocess.run, Forked.wait = slow, in_vain
 """
-"""What a busy machine may do: a launcher does not end in time, is killed, and removing its folder takes long."""
+"""Imitates a busy machine: a launcher is killed because it does not end in time, and removing its folder takes long."""
 
 
 def test_the_command_is_killed_while_a_worker_is_taken_down(a_class: Class) -> None:
-    """The launcher was killed by then, and the grading process alone knows the folder: it must not end before that."""
+    """With the launcher killed, only the grading process knows the folder, so it must not end before removing it."""
     (a_class.folder / "slow").mkdir()
     (a_class.folder / "slow" / "sitecustomize.py").write_text(BUSY)
     path = os.pathsep.join(filter(None, [str(a_class.folder / "slow"), os.environ.get("PYTHONPATH")]))
@@ -281,7 +281,7 @@ else:
 
 
 def test_a_submission_that_outlives_its_worker_keeps_no_folder(tmp_path: Path) -> None:
-    """What it writes while the launcher removes the folder made that give up, four times in ten."""
+    """Formerly its writes made the launcher give up on removing the folder, four times in ten."""
     launchers = []
     for number in range(10):
         scratch = tmp_path / str(number) / "scratch"
@@ -295,7 +295,7 @@ def test_a_submission_that_outlives_its_worker_keeps_no_folder(tmp_path: Path) -
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any], times: int) -> None:
-    """Once costs nothing: calls that were made together are made again. Twice costs the function that ran."""
+    """The first time costs nothing: calls made together are repeated. The second time costs the running function."""
     command = a_class.start()
     killed = 0.0
     for _ in range(times):
@@ -313,7 +313,7 @@ def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any], t
 
 
 def test_a_launcher_without_a_worker_removes_the_folder(tmp_path: Path) -> None:
-    """Where there was no room for one. Its judge may have been killed by then, and nobody else knows of the folder."""
+    """If the worker could not be forked. Its judge may have been killed, and nobody else knows the folder."""
     folder = tmp_path / "backprop-of-a-worker"
     (folder / "scratch").mkdir(parents=True)
     script = f"from autograder.worker import zygote; zygote.clean_up_after(zygote.NOBODY, {str(folder)!r})"

@@ -1,4 +1,4 @@
-"""What is true of every known mistake, whatever its lesson."""
+"""Properties of every known mistake, whatever its lesson."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from course.syllabus import find_lesson
 
 COURSE = Course.at()
 UNSEEDED = {"default_rng", "RandomState", "SeedSequence", "PCG64", "Random", "seed"}
-"""Called without an argument they ask the operating system."""
+"""Without an argument, these draw a seed from the operating system."""
 OUTSIDE = re.compile(
     r"\b(urandom|getrandom|secrets|SystemRandom|time_ns|perf_counter|monotonic|np\.random\.(?!default_rng))\b"
 )
 
 
 def texts(known: Misconception) -> Iterator[str]:
-    """The code of a mistake, without what is said of it."""
+    """A mistake's code without its messages."""
     yield from (edit.after for edit in known.edits)
     if known.function is not None:
         source = ast.parse(textwrap.dedent(inspect.getsource(known.function))).body[0]
@@ -37,14 +37,14 @@ def texts(known: Misconception) -> Iterator[str]:
 
 
 def draws_from_outside(text: str) -> bool:
-    """Whether what a piece of code draws is another thing in every process."""
+    """Whether a piece of code draws different numbers in every process."""
     bare = re.search(rf"\b({'|'.join(UNSEEDED)})\(\s*(None\s*)?\)", text)
     return bool(bare or OUTSIDE.search(text))
 
 
 @pytest.mark.parametrize("slug", list(COURSE.lessons))
 def test_no_mistake_depends_on_luck(slug: str) -> None:
-    """What each check says of a known mistake is written down, so it must be the same whenever it is asked."""
+    """Files record what each check says of a known mistake, so it must be the same each time."""
     lucky = [
         f"{known.exercise}: {known.name}"
         for file in modules_in(COURSE.mistakes(slug))
@@ -54,8 +54,8 @@ def test_no_mistake_depends_on_luck(slug: str) -> None:
     assert lucky == []
 
 
-def test_a_mistake_that_draws_anew_in_each_call_is_seen_alike() -> None:
-    """With this salt a training without the engine, begun at 3, once passed for one with it, by luck."""
+def test_a_mistake_with_random_draws_is_judged_the_same_each_time() -> None:
+    """With this salt, a training without the engine, started at 3, once passed by luck for one with it."""
 
     def seen(judge: Judge) -> list[list[list[str]]]:
         known = next(known for known in judge.mistakes.known if known.name == "unseeded")

@@ -1,4 +1,4 @@
-"""A learner's own commands, from the first one on: start, check, watch, next, status, reset, solution."""
+"""A learner's own commands: start, check, watch, next, status, reset, solution."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
 # start
 
 
-def test_start_begins_where_a_newcomer_does_and_speaks_of_the_form_that_was_asked_for(backprop: Command) -> None:
+def test_start_names_the_first_exercise_in_the_requested_format(backprop: Command) -> None:
     notebooks = words(backprop("start", "work").stdout)
     assert "open ch01_computation_graph.ipynb in JupyterLab" in notebooks
     assert "Begin with forward" in notebooks
@@ -73,7 +73,7 @@ def test_start_takes_lessons_by_name(backprop: Command, tmp_path: Path) -> None:
 # check, next, status
 
 
-def test_check_names_the_next_exercise_after_a_pass_and_keeps_what_it_found(backprop: Command, tmp_path: Path) -> None:
+def test_check_names_the_next_exercise_and_records_the_result(backprop: Command, tmp_path: Path) -> None:
     file = tmp_path / "ch06_vjps.py"
     file.write_text(WRONG)
     failed = backprop("check", "ch06/relu_vjp")
@@ -98,7 +98,7 @@ def test_check_names_the_next_exercise_after_a_pass_and_keeps_what_it_found(back
     assert f"Next: {name}" in shown
 
 
-def test_next_lists_what_is_optional_and_brings_lessons_that_are_not_here(backprop: Command, tmp_path: Path) -> None:
+def test_next_lists_optional_exercises_and_absent_lessons(backprop: Command, tmp_path: Path) -> None:
     backprop("start", ".", "ch01")
     first = words(backprop("next").stdout)
     assert first.startswith("Next: ch01/forward (core, 1 point, about 10 of the lesson's 150 minutes)")
@@ -121,7 +121,7 @@ def test_check_of_several_lessons_shows_a_total(backprop: Command, tmp_path: Pat
     assert "In all" not in backprop("check", "ch06").stdout
 
 
-def test_a_file_that_cannot_be_read_leaves_the_others_checked(backprop: Command, tmp_path: Path) -> None:
+def test_an_unreadable_file_does_not_stop_the_others(backprop: Command, tmp_path: Path) -> None:
     (tmp_path / "ch02_chain_rule.ipynb").write_text('{"cells": [')
     (tmp_path / "ch06_vjps.py").write_text(RIGHT)
     done = backprop("check")
@@ -130,7 +130,7 @@ def test_a_file_that_cannot_be_read_leaves_the_others_checked(backprop: Command,
     assert "✓ relu_vjp" in done.stdout
 
 
-def test_a_damaged_progress_file_is_one_line_and_the_check_goes_on(backprop: Command, tmp_path: Path) -> None:
+def test_a_damaged_progress_file_is_reported_in_one_line(backprop: Command, tmp_path: Path) -> None:
     (tmp_path / "ch06_vjps.py").write_text(RIGHT)
     (tmp_path / "progress.json").write_text("{")
     assert "progress.json is damaged" in one_line(backprop("status"))
@@ -141,15 +141,15 @@ def test_a_damaged_progress_file_is_one_line_and_the_check_goes_on(backprop: Com
 
 
 @pytest.mark.parametrize("command", ["status", "next", "watch"])
-def test_where_no_lesson_is_a_line_says_what_to_do(backprop: Command, command: str) -> None:
+def test_a_folder_without_lessons_is_explained_in_one_line(backprop: Command, command: str) -> None:
     assert "'backprop start' puts the notebooks somewhere to work" in one_line(backprop(command))
     own = backprop(command, cwd=ROOT)
     assert own.returncode == 2
     assert "is the course's own copy: 'backprop start my-work' makes yours" in one_line(own)
 
 
-def test_a_check_imports_pytorch_for_an_exercise_that_uses_it_alone(tmp_path: Path) -> None:
-    """ch01 has one such exercise; the first check of any other took the import's three seconds of processor time."""
+def test_a_check_imports_pytorch_only_for_exercises_that_use_it(tmp_path: Path) -> None:
+    """ch01 has one such exercise; formerly the first check of any other spent three seconds on the import."""
     (tmp_path / "ch01_computation_graph.py").write_text("def forward(a, b, c):\n    pass\n")
     code = (
         "import sys, os\n"
@@ -175,7 +175,7 @@ def test_a_check_imports_pytorch_for_an_exercise_that_uses_it_alone(tmp_path: Pa
 
 
 @pytest.mark.parametrize("form", ["ipynb", "py"])
-def test_reset_puts_the_stub_back_and_says_where_the_answer_is(backprop: Command, tmp_path: Path, form: str) -> None:
+def test_reset_restores_the_stub_and_keeps_the_answer(backprop: Command, tmp_path: Path, form: str) -> None:
     backprop("start", ".", "ch06", "--format", form)
     file = tmp_path / f"ch06_vjps.{form}"
     stub = file.read_text()
@@ -194,7 +194,7 @@ def test_reset_puts_the_stub_back_and_says_where_the_answer_is(backprop: Command
     assert "is the stub already" in backprop("reset", "ch06/relu_vjp").stdout
 
 
-def test_the_model_solution_is_shown_after_a_pass_or_when_it_is_asked_for(backprop: Command, tmp_path: Path) -> None:
+def test_the_model_solution_is_shown_after_a_pass_or_on_request(backprop: Command, tmp_path: Path) -> None:
     file = tmp_path / "ch06_vjps.py"
     file.write_text(WRONG)
     refused = backprop("solution", "ch06/relu_vjp")
@@ -250,7 +250,7 @@ def test_the_courses_own_notebooks_are_not_reset(backprop: Command) -> None:
 
 @contextmanager
 def watching(folder: Path, *arguments: str) -> Iterator[Callable[[str], None]]:
-    """`backprop watch` at work; what is yielded waits for a text that it prints."""
+    """Run `backprop watch`; yields a function that waits for a text that it prints."""
     log, command = folder / "log", [str(Path(sys.executable).with_name("backprop")), "watch", *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120"}
     read = 0
@@ -276,7 +276,7 @@ def watching(folder: Path, *arguments: str) -> Iterator[Callable[[str], None]]:
             assert process.wait(20) == 0
 
 
-def test_watch_without_a_target_follows_what_is_edited_and_moves_on(tmp_path: Path, backprop: Command) -> None:
+def test_watch_without_a_target_follows_edits_and_moves_on(tmp_path: Path, backprop: Command) -> None:
     backprop("start", ".", "ch01", "ch06", "--format", "py")
     graph, vjps = tmp_path / "ch01_computation_graph.py", tmp_path / "ch06_vjps.py"
 
@@ -285,7 +285,7 @@ def test_watch_without_a_target_follows_what_is_edited_and_moves_on(tmp_path: Pa
 
     with watching(tmp_path) as wait:
         wait("· forward")
-        answer(graph, "forward", 'return {"d": a * b, "e": a * b + c, "L": (a * b + c) ** 2}')  # no wait: none is lost
+        answer(graph, "forward", 'return {"d": a * b, "e": a * b + c, "L": (a * b + c) ** 2}')  # no save is lost
         wait("✓ forward")
         wait("Next: ch01/backward_by_hand")
         graph.write_text(graph.read_text() + "\n# %%\nx = 1\n")

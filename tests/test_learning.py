@@ -1,4 +1,4 @@
-"""A learner's way through the course: the file of progress, what comes next, model solutions."""
+"""A learner's progress: the progress file, the next exercise, model solutions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def passed(folder: Path, *exercises: Exercise) -> progress.Progress:
 # progress
 
 
-def test_tries_are_noted_in_a_file_that_one_can_read(tmp_path: Path) -> None:
+def test_tries_are_recorded_in_a_readable_file(tmp_path: Path) -> None:
     assert progress.read(tmp_path) == progress.Progress()
     progress.record(tmp_path, result(RELU, "partial", 1.13))
     progress.record(tmp_path, result(RELU))
@@ -58,7 +58,7 @@ def test_tries_are_noted_in_a_file_that_one_can_read(tmp_path: Path) -> None:
     assert '"status": "failed"' in text
 
 
-def test_a_stub_is_no_try_and_what_cannot_be_graded_here_changes_nothing(tmp_path: Path) -> None:
+def test_stubs_and_ungraded_submissions_are_not_tries(tmp_path: Path) -> None:
     progress.record(tmp_path, result(RELU, "missing"))
     assert progress.read(tmp_path).exercises == {}
     before = passed(tmp_path, RELU)
@@ -70,7 +70,7 @@ def test_a_stub_is_no_try_and_what_cannot_be_graded_here_changes_nothing(tmp_pat
     assert after.exercises[RELU.full_name].tries == 1
 
 
-def test_a_reset_exercise_counts_nothing_and_has_passed_all_the_same(tmp_path: Path) -> None:
+def test_a_reset_exercise_has_no_points_but_has_passed(tmp_path: Path) -> None:
     passed(tmp_path, RELU)
     progress.forget(tmp_path, RELU)
     known = progress.read(tmp_path)
@@ -82,7 +82,7 @@ def test_a_reset_exercise_counts_nothing_and_has_passed_all_the_same(tmp_path: P
     ['{"exercises": {', "[]", '{"exercises": [1]}', "\x00\xff", "[" * 100_000, '{"exercises": {"a/b": {"status": 3}}}'],
     ids=["cut off", "a list", "no entries", "no text", "deep", "an entry"],
 )
-def test_a_damaged_file_is_one_line_and_is_kept(tmp_path: Path, text: str) -> None:
+def test_a_damaged_file_is_reported_and_kept(tmp_path: Path, text: str) -> None:
     file = tmp_path / "progress.json"
     file.write_bytes(text.encode("latin-1"))
     known = progress.read(tmp_path)
@@ -108,8 +108,8 @@ def test_a_damaged_file_is_one_line_and_is_kept(tmp_path: Path, text: str) -> No
     ],
     ids=["points", "negative", "tries", "year 1", "year 9999"],
 )
-def test_a_value_that_no_check_writes_is_damage(tmp_path: Path, entry: dict[str, Any]) -> None:
-    """`next` ended with a traceback, for who opened a classmate's folder."""
+def test_an_impossible_value_is_damage(tmp_path: Path, entry: dict[str, Any]) -> None:
+    """Formerly `next` ended with a traceback in a classmate's folder."""
     passed(tmp_path, RELU)
     file = tmp_path / "progress.json"
     data = json.loads(file.read_text())
@@ -121,7 +121,7 @@ def test_a_value_that_no_check_writes_is_damage(tmp_path: Path, entry: dict[str,
 
 
 @pytest.mark.parametrize("what", ["a link to a device", "a pipe", "too large"])
-def test_what_is_no_file_of_its_size_is_not_waited_for(tmp_path: Path, what: str) -> None:
+def test_special_and_huge_files_are_not_read(tmp_path: Path, what: str) -> None:
     file = tmp_path / "progress.json"
     if what == "a pipe":
         os.mkfifo(file)
@@ -144,7 +144,7 @@ def test_whole_entries_of_a_damaged_file_still_count(tmp_path: Path) -> None:
     assert set(progress.read(tmp_path).exercises) == {"ch06_vjps/relu_vjp", "ch06_vjps/mul_vjp"}
 
 
-def test_what_a_later_version_notes_is_kept(tmp_path: Path) -> None:
+def test_entries_of_later_versions_are_kept(tmp_path: Path) -> None:
     passed(tmp_path, RELU)
     file = tmp_path / "progress.json"
     data = json.loads(file.read_text())
@@ -159,7 +159,7 @@ def test_what_a_later_version_notes_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_watch_and_a_kernel_may_write_at_once(tmp_path: Path) -> None:
-    """Without the lock, most of these are lost."""
+    """Without the lock, most of these entries are lost."""
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[3])\n"
         "from test_learning import result, progress, VJPS\n"
@@ -172,7 +172,7 @@ def test_a_watch_and_a_kernel_may_write_at_once(tmp_path: Path) -> None:
     assert set(progress.read(tmp_path).exercises) == {exercise.full_name for exercise in VJPS.exercises}
 
 
-def test_a_folder_that_cannot_be_written_is_a_line(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "progress.json").mkdir()
     problem = progress.record(tmp_path, result(RELU))
     assert "this try is not noted in" in problem
@@ -181,7 +181,9 @@ def test_a_folder_that_cannot_be_written_is_a_line(tmp_path: Path) -> None:
     assert not (tmp_path / "kept").exists()
 
 
-def test_a_lock_that_another_process_holds_is_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_held_by_another_process_is_reported_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from filelock import FileLock
 
     monkeypatch.setattr(progress, "PATIENCE", 0.1)
@@ -189,14 +191,14 @@ def test_a_lock_that_another_process_holds_is_a_line(tmp_path: Path, monkeypatch
         assert "another process has held" in progress.record(tmp_path, result(RELU))
 
 
-def test_nothing_is_kept_in_the_courses_own_folder() -> None:
+def test_nothing_is_recorded_in_the_courses_own_folder() -> None:
     folder = Places().notebooks
     assert progress.record(folder, result(RELU)) == ""
     assert not (folder / progress.FILE).exists()
     assert not (folder / progress.LOCK).exists()
 
 
-# what comes next
+# The next exercise
 
 
 def test_a_newcomer_begins_at_the_beginning_and_core_comes_first(tmp_path: Path) -> None:
@@ -211,7 +213,7 @@ def test_a_newcomer_begins_at_the_beginning_and_core_comes_first(tmp_path: Path)
     assert [one.tier for one in order.optional(progress.read(tmp_path), graph)] == ["stretch", "stretch"]
 
 
-def test_who_begins_in_the_middle_goes_on_there_and_comes_back_to_what_was_left_out(tmp_path: Path) -> None:
+def test_starting_in_the_middle_continues_there_and_returns_later(tmp_path: Path) -> None:
     known = passed(tmp_path, RELU)
     following = order.next_exercise(known, syllabus())
     assert following is not None
@@ -221,7 +223,7 @@ def test_who_begins_in_the_middle_goes_on_there_and_comes_back_to_what_was_left_
     assert order.next_exercise(known, syllabus()) == VJPS.exercise("add_vjp"), "the one before, of the same lesson"
 
 
-def test_what_failed_last_comes_first_also_if_it_is_stretch(tmp_path: Path) -> None:
+def test_the_last_failure_comes_first_even_if_stretch(tmp_path: Path) -> None:
     hard = VJPS.exercise("conv2d_vjp")
     progress.record(tmp_path, result(hard, "failed"))
     known = progress.read(tmp_path)
@@ -229,7 +231,7 @@ def test_what_failed_last_comes_first_also_if_it_is_stretch(tmp_path: Path) -> N
     assert order.next_exercise(known, syllabus(), after=hard) != hard
 
 
-def test_a_lesson_that_is_not_here_comes_after_those_that_are(tmp_path: Path) -> None:
+def test_absent_lessons_come_last(tmp_path: Path) -> None:
     first = order.next_exercise(progress.read(tmp_path), syllabus(), present=["ch06_vjps"])
     assert first == VJPS.exercises[0]
     known = passed(tmp_path, *VJPS.exercises)
@@ -265,7 +267,7 @@ def test_every_exercise_has_a_section_with_a_heading() -> None:
     assert all(title_of(exercise) for lesson in syllabus().values() for exercise in lesson.exercises)
 
 
-# answers, and which one is being edited
+# Answers, and which one is being edited
 
 
 def test_an_edit_is_found_in_marked_cells_and_in_plain_files(tmp_path: Path) -> None:
@@ -283,7 +285,7 @@ def test_an_edit_is_found_in_marked_cells_and_in_plain_files(tmp_path: Path) -> 
         assert edits.look(file, VJPS) == []
 
 
-# the model solution
+# The model solution
 
 
 def test_a_model_solution_is_code_without_marks_and_with_its_helpers() -> None:
@@ -300,7 +302,7 @@ def test_a_model_solution_is_code_without_marks_and_with_its_helpers() -> None:
     assert "branch += h" not in mended, "that is what was handed out"
 
 
-def test_why_a_solution_is_as_it_is_stands_in_no_notebook() -> None:
+def test_explanations_of_solutions_are_in_no_notebook() -> None:
     for lesson in syllabus().values():
         handed_out = json.dumps(json.loads(Places().notebook(lesson.slug).read_text("utf-8")), ensure_ascii=False)
         for exercise in lesson.exercises:
@@ -309,6 +311,6 @@ def test_why_a_solution_is_as_it_is_stands_in_no_notebook() -> None:
             assert exercise.why not in exercise.hints
 
 
-def test_a_release_for_a_class_has_none(tmp_path: Path) -> None:
+def test_a_release_has_no_model_solutions(tmp_path: Path) -> None:
     with pytest.raises(NoSolutions, match="comes without model solutions"):
         solution_of(RELU, Places(tmp_path))

@@ -1,4 +1,4 @@
-"""A lesson's file is loaded by its path, and torch only when the file uses it."""
+"""A lesson's file is loaded by its path, and torch only if the file uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells with magics: what IPython runs in the notebook's namespace runs here, and nothing else."""
+"""Cell magics: those that IPython runs in the notebook's namespace run here, and no others."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InteractiveShell
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.chdir(folder)
         monkeypatch.setenv("IPYTHONDIR", str(folder / "ipython"))
-        monkeypatch.setattr(builtins, "input", lambda *_: "c")  # what `%%debug` waits for
+        monkeypatch.setattr(builtins, "input", lambda *_: "c")  # `%%debug` waits for input
         yield make_shell()
 
 
 def make_shell() -> InteractiveShell:
     config = Config()
-    config.HistoryManager.enabled = False  # no database
+    config.HistoryManager.enabled = False  # no history database
     return InteractiveShell(config=config)
 
 
 def leaves_a_name(shell: InteractiveShell, cell: str) -> bool:
     shell.user_ns.pop("marker", None)
-    shell.ast_transformers.clear()  # of `%%code_wrap`
+    shell.ast_transformers.clear()  # `%%code_wrap` adds one
     shell.run_cell(cell)
     return "marker" in shell.user_ns
 
@@ -57,7 +57,7 @@ def test_the_magics_that_run_a_body_here_are_those_of_ipython(
     assert len(known) > 20
     run = {name for name, cell in cells.items() if leaves_a_name(shell, cell)}
     assert run == RUN_THE_BODY
-    assert set(shell.magics_manager.magics["cell"]) | {"cmd"} == OF_IPYTHON  # that one on Windows alone
+    assert set(shell.magics_manager.magics["cell"]) | {"cmd"} == OF_IPYTHON  # only on Windows
     assert {name for name, cell in cells.items() if not takes_the_body(cell)} == run
 
 
@@ -79,15 +79,15 @@ def test_the_magics_that_run_a_body_here_are_those_of_ipython(
         "x = 1\nif x:\n    %time marker = 1\n",
     ],
 )
-def test_a_cell_leaves_what_it_leaves_in_ipython(
+def test_a_cell_defines_the_same_as_in_ipython(
     shell: InteractiveShell, run_cells: Make, cell: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run = run_cells(cell, "def f():\n    return 'marker' in globals()")
     assert run.ask(request_of("f", []), 5.0)["value"] == leaves_a_name(shell, cell)
 
 
-def test_a_cell_of_a_notebook_saved_as_a_file_leaves_the_same(run_cells: Make) -> None:
-    """`jupyter nbconvert --to script` writes each cell magic as a call, with the cell as a text."""
+def test_a_cell_of_a_notebook_saved_as_a_file_defines_the_same(run_cells: Make) -> None:
+    """`jupyter nbconvert --to script` writes each cell magic as a call with the cell as a string."""
     assert stand_ins.RUN_THE_BODY == RUN_THE_BODY
     timed = "get_ipython().run_cell_magic('time', '', 'def f():\\n    return K\\n%time K = 2\\n')\n"
     off = "get_ipython().run_cell_magic('script', 'false', 'def f():\\n    return 1\\n')\n"
@@ -95,7 +95,7 @@ def test_a_cell_of_a_notebook_saved_as_a_file_leaves_the_same(run_cells: Make) -
     assert run.ask(request_of("f", []), 5.0)["value"] == 3
 
 
-def test_a_definition_that_a_magic_keeps_out_is_told_so() -> None:
+def test_a_definition_hidden_by_a_magic_is_explained() -> None:
     text = SourceText(Submission.of_cells("a.ipynb", ["x = 1", "%%script false\ndef f():\n    return 1"]), [])
     assert text.why_missing("f") == (
         "f is not defined: cell 2 begins with %%script, and Jupyter does not run what follows in the notebook. "
@@ -105,8 +105,8 @@ def test_a_definition_that_a_magic_keeps_out_is_told_so() -> None:
 
 
 @pytest.mark.parametrize("magic", ["pyinstrument", "cython", "TIME"])
-def test_of_magics_that_ipython_does_not_have_only_what_is_true_is_said(magic: str) -> None:
-    """`%%pyinstrument` runs its cell in Jupyter: it was called a cell that Jupyter does not run."""
+def test_unknown_magics_are_described_truthfully(magic: str) -> None:
+    """`%%pyinstrument` runs its cell in Jupyter: formerly it was called a cell that Jupyter does not run."""
     text = SourceText(Submission.of_cells("a.ipynb", [f"%%time\n%%{magic}\ndef f():\n    return 1"]), [])
     why = f"cell 1 begins with %%{magic}, no magic of IPython's own, so the cell was not run here"
     assert text.why_missing("f") == f"f is not defined: {why}. Take that line out."

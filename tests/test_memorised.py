@@ -1,4 +1,4 @@
-"""Someone who has recorded all answers under the public salt hands them in, in a class that has a salt of its own."""
+"""A student who recorded all answers under the public salt hands them in to a class with its own salt."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def looks(value, exactly):
 def key(args, kwargs, exactly):
     return hashlib.sha256(repr(looks([args, kwargs], exactly)).encode()).digest()
 '''
-"""What recording and remembering share."""
+"""Source shared by recording and replaying."""
 
 RECORDING = """
 EXACT, ALIKE = {}, {}
@@ -81,7 +81,7 @@ for name, value in list(globals().items()):
 """
 
 MOST_IN_A_CELL = 1_000_000
-"""Characters: a cell that holds more is refused."""
+"""Most characters of a cell that is accepted."""
 
 REMEMBERING = """
 EXACT, ALIKE = pickle.loads(zlib.decompress(base64.b64decode(TABLE)))
@@ -104,7 +104,7 @@ for name in EXERCISES:
 
 
 def memoriser(slug: str) -> str:
-    """A submission that looks its answers up: by the question, else by the next one that looked alike."""
+    """A submission that looks answers up by the question, or else by the next one that looked alike."""
     lesson = find_lesson(slug)
     exercises = f"EXERCISES = {[exercise.name for exercise in lesson.exercises]}\n"
     source = (ROOT / "solutions" / f"{slug}.py").read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def memoriser(slug: str) -> str:
 
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A class of two: one has understood, one has written down."""
+    """A class of two students: one solved the exercises, the other recorded answers."""
     folder = tmp_path_factory.mktemp("class")
     for slug in LESSONS:
         honest = as_python(notebook_text(solved_notebook(find_lesson(slug))))
@@ -134,7 +134,7 @@ def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def exercises(out: Path, student: str) -> dict[str, dict[str, Any]]:
-    """The exercises of all lessons that a student handed in, by name."""
+    """A student's exercises of all lessons, by name."""
     results = [json.loads(file.read_text()) for file in (out / "students" / student).glob("*.json")]
     assert all(result["status"] == "graded" for result in results), [result["message"] for result in results]
     return {exercise["name"]: exercise for result in results for exercise in result["exercises"]}
@@ -144,9 +144,7 @@ def passed(exercise: dict[str, Any], *, visible: bool) -> list[str]:
     return [check["name"] for check in exercise["checks"] if check["passed"] and check["visible"] is visible]
 
 
-def test_answers_by_heart_earn_a_third_in_a_class_with_a_salt(
-    handed_in: Path, backprop: Command, tmp_path: Path
-) -> None:
+def test_memorised_answers_earn_a_third_with_another_salt(handed_in: Path, backprop: Command, tmp_path: Path) -> None:
     done = backprop("grade", handed_in, "--out", tmp_path / "out", "--salt", "the class's own")
     assert done.returncode == 0, done.stderr
     by_heart, understood = (exercises(tmp_path / "out", student) for student in ("written-down", "understood"))
@@ -158,7 +156,7 @@ def test_answers_by_heart_earn_a_third_in_a_class_with_a_salt(
         assert exercise["points"] == exercise["max_points"], (name, exercise["message"])
 
 
-def test_the_same_answers_earn_everything_under_the_salt_that_they_were_recorded_under(
+def test_memorised_answers_earn_everything_with_the_recorded_salt(
     handed_in: Path, backprop: Command, tmp_path: Path
 ) -> None:
     known = tmp_path / "class" / "written-down"
@@ -188,11 +186,11 @@ def best_segments(n_layers):
     return BEST[n_layers]
 """
 ENTRIES = 100_000
-"""Of a table: about what fits into a notebook of a megabyte."""
+"""Size of a table, about what fits into a notebook of a megabyte."""
 
 
 def tables() -> str:
-    """A submission to ch11 that has all answers about the smallest stacks, and computes none."""
+    """A submission for ch11 that looks up all answers on the smallest stacks, and computes none."""
     most = math.isqrt(2 * ENTRIES)
     first = [n * (n - 1) // 2 - 1 for n in range(1, most)]
     columns = (

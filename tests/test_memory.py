@@ -1,4 +1,4 @@
-"""The memory predictor against traces of the model itself, the course's figures, and what people may type."""
+"""The memory predictor agrees with traces of the model and with the course's figures, and rejects bad input."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ SMALL = Shape(hidden=64, layers=3, heads=4, kv_heads=2, ffn=172, vocab=300)
 CARD = 80 * 10**9
 
 WITHIN = 1e-4
-"""Traces are met to this share: what is left over are numbers that a row or a whole step has one of."""
+"""Relative tolerance for traces: the rest is a few numbers per row or per step."""
 
 
-# against the model
+# Compared with the model
 
 
 class _Activations(LiveStorages):
-    """Live bytes without the weights' gradients, which are states."""
+    """Counts live bytes without the weights' gradients, which belong to the states."""
 
     def __init__(self, model: Llama) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class _Activations(LiveStorages):
 
     def _makes_gradient_of_weight(self, func: Callable[..., Any], args: tuple[Any, ...]) -> bool:
         aten = torch.ops.aten
-        if func is aten.mm.default:  # g @ W and x @ Wᵀ have a weight among their factors
+        if func is aten.mm.default:  # one factor of g @ W and x @ Wᵀ is a weight
             return not any(factor.untyped_storage()._cdata in self._weights for factor in args[:2])
         if func is aten.add.Tensor:  # the head's gradients of two chunks
             return args[0].shape == self._head
@@ -79,7 +79,7 @@ class _Activations(LiveStorages):
 
 
 def _traced(training: Training) -> tuple[int, int]:
-    """Bytes alive after forward, and at the peak of the step, counted while the model runs on fake tensors."""
+    """Bytes alive after forward, and at the step's peak, counted while the model runs on fake tensors."""
     dtype = {2: torch.bfloat16, 4: torch.float32}[training.precision.activations]
     with FakeTensorMode():
         config = LlamaConfig(**asdict(training.shape))
@@ -108,7 +108,7 @@ def _loss(model: Llama, x: Tensor, ids: Tensor, rows: int | None) -> Tensor:
 
 
 def _deviations(training: Training) -> tuple[float, float]:
-    """How far the prediction is off the trace: what is kept, and the peak, as shares."""
+    """Relative errors of the prediction: bytes kept, and peak."""
     memory = predict_memory(training)
     kept, peak = _traced(training)
     after_forward = memory.loss_peak - 8 * training.tokens * training.shape.vocab
@@ -116,7 +116,7 @@ def _deviations(training: Training) -> tuple[float, float]:
 
 
 def _case(model: str, seq: int, recompute: str, norms: str) -> Training:
-    """A training step of two layers of a model, with its head: more layers only repeat the first."""
+    """A training step of two layers of a model with its head; more layers only repeat the first."""
     return Training(replace(MODELS[model], layers=2), seq, recompute=recompute, norms=norms)
 
 
@@ -146,7 +146,7 @@ def test_every_model_is_predicted(model: str, recompute: str, norms: str) -> Non
 
 @pytest.mark.parametrize("recompute", ["none", "full"])
 def test_a_loss_in_chunks_is_predicted(recompute: str) -> None:
-    """Where the loss sets the peak; with few tokens at once it no longer does, and the layer's is the same as ever."""
+    """First where the loss sets the peak, then with few tokens at once, where the layers set it."""
     shape = replace(SMALL, vocab=20_000)
     for seq, rows in ((256, 64), (250, 64), (64, 64), (64, 1000)):
         training = Training(shape, seq, recompute=recompute, loss_rows=rows)
@@ -163,7 +163,7 @@ def _full_7b() -> Training:
 
 
 @pytest.mark.parametrize("recompute", RECOMPUTE)
-def test_flops_are_those_that_are_counted(recompute: str) -> None:
+def test_flops_agree_with_the_counter(recompute: str) -> None:
     for training in (Training(SMALL, 128, 2, recompute), Training(replace(SMALL, kv_heads=4), 64, 1, recompute)):
         counted = predict(
             POLICIES[RECOMPUTE[recompute]],
@@ -175,13 +175,13 @@ def test_flops_are_those_that_are_counted(recompute: str) -> None:
         assert step_flops(training) == counted.flops
 
 
-def test_shapes_are_those_of_the_course() -> None:
+def test_shapes_agree_with_the_course() -> None:
     for name, config in (("llama-2-7b", llama.LLAMA_2_7B), ("llama-3.1-70b", llama.LLAMA_3_1_70B)):
         assert asdict(MODELS[name]) == asdict(config)
         assert MODELS[name].n_params == config.n_params
 
 
-# the course's figures, counted there
+# Compared with the course's figures
 
 
 def _gb(n_bytes: float) -> float:
@@ -193,7 +193,7 @@ def test_the_layer_of_the_course() -> None:
     assert layer_bytes(MODELS["llama-3.1-70b"]) * 8192 == 2_720_071_680
 
 
-def test_peaks_are_those_of_the_chapters() -> None:
+def test_peaks_agree_with_the_chapters() -> None:
     """With the head, at 8,192 tokens: 7B, 70B."""
     figures = {
         "none": (43.58, 230.48),
@@ -211,7 +211,7 @@ def test_peaks_are_those_of_the_chapters() -> None:
         assert {memory.peak_at for memory in found} == {"loss"}
 
 
-def test_flops_are_those_of_the_chapters() -> None:
+def test_flops_agree_with_the_chapters() -> None:
     found = [step_flops(Training(MODELS["llama-2-7b"], 8192, recompute=recompute)) for recompute in RECOMPUTE]
     assert round(found[0] / 1e12, 1) == 447.9
     assert [round(flops / found[0], 3) for flops in found] == [1.0, 1.0, 1.092, 1.184, 1.263]
@@ -233,7 +233,7 @@ def test_states_have_sixteen_bytes_a_parameter() -> None:
     }
 
 
-def test_stages_of_zero_divide_states_and_nothing_else() -> None:
+def test_zero_stages_divide_only_states() -> None:
     """Rajbhandari et al. 2020, figure 1: 7.5B parameters on 64 GPUs take 120, 31.4, 16.6 and 1.9 GB of states."""
     shape = Shape(hidden=4096, layers=36, heads=32, kv_heads=32, ffn=11_008, vocab=16_000)
     memories = [predict_memory(Training(shape, 2048, gpus=64, zero=zero)) for zero in range(4)]
@@ -245,8 +245,8 @@ def test_stages_of_zero_divide_states_and_nothing_else() -> None:
     assert predict_memory(Training(shape, 2048)).gathered == 0
 
 
-def test_what_fits_is_what_the_chapter_on_activation_memory_says() -> None:
-    """One sequence of 8,192 tokens on each card of 80 GB."""
+def test_fitting_agrees_with_the_chapter_on_activation_memory() -> None:
+    """One sequence of 8,192 tokens on each 80 GB GPU."""
     expected = {("llama-2-7b", 8): ["none", "selective", "full"], ("llama-3.1-70b", 32): ["selective", "full"]}
     for model, cards in (
         *(("llama-2-7b", n) for n in (1, 8)),
@@ -268,10 +268,10 @@ def test_what_fits_is_what_the_chapter_on_activation_memory_says() -> None:
     assert batches == [[0, 0, 0], [0, 4, 6], [1, 11, 15]]
 
 
-# what to change
+# Remedies
 
 
-def test_what_fits_needs_no_remedy() -> None:
+def test_a_fitting_step_needs_no_remedy() -> None:
     assert remedies(Training(MODELS["llama-2-7b"], 8192, gpus=8), CARD) == []
 
 
@@ -309,13 +309,13 @@ def test_remedies_by_name() -> None:
     assert changes(HEAVY[4])[0] == ("24 GPUs",)
 
 
-def test_a_number_of_gpus_is_the_least_of_its_kind() -> None:
+def test_a_suggested_number_of_gpus_is_minimal() -> None:
     for remedy in remedies(HEAVY[4], CARD):
         fewer = replace(remedy.training, gpus=remedy.training.gpus - 8)
         assert not fits(predict_memory(fewer), CARD)
 
 
-def test_where_nothing_helps_nothing_is_said() -> None:
+def test_no_remedy_is_listed_if_none_helps() -> None:
     assert remedies(Training(MODELS["llama-3.1-70b"], 1_048_576, gpus=8), CARD) == []
 
 
@@ -327,10 +327,10 @@ def test_the_largest_batch_is_the_largest() -> None:
     assert largest_batch(training, CARD, most=2) == 2
 
 
-# words
+# Input
 
 
-def test_sizes_are_read_and_units_told_apart() -> None:
+def test_sizes_are_parsed_with_their_units() -> None:
     assert parse_bytes("80GB") == parse_bytes(" 80 gb ") == 80 * 10**9
     assert parse_bytes("80GiB") == 80 * 2**30
     assert parse_bytes("1.5TB") == 15 * 10**11
@@ -340,7 +340,7 @@ def test_sizes_are_read_and_units_told_apart() -> None:
 @pytest.mark.parametrize(
     "text", ["80", "80G", "80Gi", "", "GB", "-80GB", "0GB", "80 XB", "1e3GB", "nanGB", "iB", "9e9TB"]
 )
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_invalid_sizes_are_refused(text: str) -> None:
     with pytest.raises(MemoryInputError):
         parse_bytes(text)
 
@@ -369,13 +369,13 @@ def test_names_are_found_in_any_case() -> None:
         lambda: layer_bytes(SMALL, "every_layer"),
     ],
 )
-def test_what_cannot_be_is_refused(make: Callable[[], object]) -> None:
+def test_impossible_settings_are_refused(make: Callable[[], object]) -> None:
     with pytest.raises(MemoryInputError) as caught:
         make()
     assert "\n" not in str(caught.value)
 
 
-def test_the_parts_are_the_total() -> None:
+def test_the_parts_add_up_to_the_total() -> None:
     memory = predict_memory(HEAVY[3])
     assert memory.states + memory.peak == memory.total
     assert memory.peak == max(memory.loss_peak, memory.layer_peak)

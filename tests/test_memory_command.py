@@ -1,4 +1,4 @@
-"""`backprop memory`: what it says, what it refuses, and that it needs nothing but Python."""
+"""`backprop memory`: its output, its errors, and that it needs only Python."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from course.memory import (
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_predictor_needs_nothing_but_python() -> None:
-    """It runs in a reader's browser."""
+def test_the_predictor_needs_only_python() -> None:
+    """Because it runs in a reader's browser."""
     code = (
         "import sys\n"
         "before = set(sys.modules)\n"
@@ -47,7 +47,7 @@ def test_the_command_needs_no_torch() -> None:
     assert "Does not fit" in done.stdout
 
 
-# the command
+# The command
 
 
 def _run(*arguments: str, columns: int = 80) -> Any:
@@ -63,7 +63,7 @@ def test_the_command_says_what_fits() -> None:
     assert "fit" in _run("llama-2-7b", "--gpus", "8", "--recompute", "full", "--gpu", "24GB").stdout
 
 
-def test_the_bar_is_to_scale_and_ends_where_the_gpu_does() -> None:
+def test_the_bar_is_to_scale_and_marks_the_gpus_end() -> None:
     bar = _run("llama-2-7b", "--gpus", "8").stdout.splitlines()[3].strip()
     assert len(bar) == 64
     assert bar.count("A") == pytest.approx(64 * 40.3 / 80, abs=1)
@@ -91,7 +91,7 @@ def test_the_command_takes_a_shape_and_changes_to_a_model() -> None:
     assert "a model of your own" in _run("llama-2-7b", "--layers", "40").stdout
 
 
-def test_json_has_the_account_and_the_remedies() -> None:
+def test_json_has_the_breakdown_and_the_remedies() -> None:
     done = _run("llama-3.1-70b", "--gpus", "32", "--gpu", "80GiB", "--format", "json")
     assert done.exit_code == 1
     found = json.loads(done.stdout)

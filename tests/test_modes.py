@@ -1,4 +1,4 @@
-"""What one call leaves switched on in PyTorch touches no other: not in a submission, and not in the judge."""
+"""Modes that a call leaves switched on in PyTorch affect no other call, in submissions or in the judge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def hooks() -> object:
     return torch._C._autograd._top_saved_tensors_default_hooks(False)
 
 
-def test_what_was_switched_on_is_switched_off_and_what_was_on_stays() -> None:
+def test_modes_are_restored_after_a_call() -> None:
     def same(tensor: torch.Tensor) -> torch.Tensor:
         return tensor
 
@@ -48,7 +48,7 @@ def test_what_was_switched_on_is_switched_off_and_what_was_on_stays() -> None:
 
 
 def test_a_call_begins_and_ends_with_pytorchs_own_default_dtype() -> None:
-    """A cell that set float64 cost points in ch09, ch10 and ch11: scenarios made tensors of it."""
+    """Formerly a cell that set float64 cost points in ch09, ch10 and ch11, whose scenarios make tensors."""
     torch.set_default_dtype(torch.float64)
     with left_as_found():
         assert torch.get_default_dtype() is torch.float32
@@ -56,8 +56,8 @@ def test_a_call_begins_and_ends_with_pytorchs_own_default_dtype() -> None:
     assert torch.get_default_dtype() is torch.float32
 
 
-def test_a_known_mistake_that_never_leaves_its_block_spoils_no_reference() -> None:
-    """ch10's `hooks_left` did: references computed after it saved through its hooks, and no change was noticed."""
+def test_a_known_mistake_that_leaves_hooks_affects_no_reference() -> None:
+    """Formerly ch10's `hooks_left` did: later references saved through its hooks, and no change was noticed."""
 
     def use(judge: Judge) -> object:
         known = next(known for known in judge.mistakes.known if known.name == "hooks_left")
@@ -68,7 +68,7 @@ def test_a_known_mistake_that_never_leaves_its_block_spoils_no_reference() -> No
 
 
 def test_hooks_that_one_exercise_leaves_cost_no_other_points() -> None:
-    """In whatever order they are asked; in the syllabus's, nothing after `offload_to_cpu` would have noticed."""
+    """In any order of exercises; in the syllabus's order, none after `offload_to_cpu` would have noticed."""
     lesson = find_lesson("ch11_checkpointing")
     cells = [
         LEFT_ON.applied(cell) if "def offload_to_cpu" in cell else cell
@@ -89,7 +89,7 @@ def test_hooks_that_one_exercise_leaves_cost_no_other_points() -> None:
 
 
 def test_a_call_begins_and_ends_on_the_cpu() -> None:
-    """A cell that made `meta` the default device was told: Cannot copy out of meta tensor; no data!"""
+    """Formerly a cell that made `meta` the default device was told: Cannot copy out of meta tensor; no data!"""
     torch.set_default_device("meta")
     with left_as_found():
         assert torch.zeros(1).item() == 0
@@ -109,7 +109,7 @@ def test_a_call_begins_and_ends_on_the_cpu() -> None:
         ),
     ],
 )
-def test_a_tensor_without_numbers_is_called_that(cell: str, says: str) -> None:
+def test_a_meta_tensor_is_described_as_having_no_data(cell: str, says: str) -> None:
     lesson = find_lesson("ch04_detachment")
     submission, workers = (
         Submission.of_cells("a test", [*solved_cells(Course.at(), lesson.slug), cell]),

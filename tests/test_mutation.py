@@ -1,4 +1,4 @@
-"""The mutations, what they are tried on, and what is said of those that no check notices."""
+"""The mutation operators, which checks run on mutants, and the report on survivors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def mutated(statement: str) -> set[str]:
-    """What one statement becomes."""
+    """The mutants of one statement."""
     source = Source(statement + "\n")
     edits = {edit for node in source.tree.body for edit in mutations(source, node)}
     return {edit.applied(source.bytes).strip() for edit in edits}
@@ -84,7 +84,7 @@ def test_operators(statement: str, expected: set[str]) -> None:
         ("y = zip(a, b, strict=True)", "strict"),
     ],
 )
-def test_what_no_check_could_see_is_left_alone(statement: str, untouched: str) -> None:
+def test_invisible_changes_are_not_made(statement: str, untouched: str) -> None:
     allowed = {
         "all of it": set(),
         "what it says": {"pass"},
@@ -217,7 +217,7 @@ def mutants(course: Course) -> dict[str, list[Mutant]]:
 
 
 def mutate(course: Course, only: str = "") -> tuple[bool, str]:
-    """Whether all is well with the lesson, and what was printed."""
+    """Whether the lesson has no problems, and the printed output."""
     printed = io.StringIO()
     screen = Console(file=printed, width=120, markup=False, highlight=False)
     lesson = course.lessons["ch01_double"]
@@ -227,17 +227,17 @@ def mutate(course: Course, only: str = "") -> tuple[bool, str]:
 
 def test_mutants_of_a_lesson(course: Course) -> None:
     found = mutants(course)
-    assert list(found) == ["twice", "double", "count"]  # not what is given, no signature, no docstring
+    assert list(found) == ["twice", "double", "count"]  # no given code, signature or docstring
     everything = [mutant for part in found.values() for mutant in part]
     assert len({mutant.id for mutant in everything}) == len(everything)
     assert found == mutants(course)
     unwrapped = next(mutant for mutant in found["double"] if mutant.change.after == "y = x")
     assert (unwrapped.line, unwrapped.change.before, unwrapped.change.where) == (20, "y = twice(x)", "double")
-    assert all(mutant.exercises[0] == "double" for mutant in found["twice"])  # it is the one that uses the helper
+    assert all(mutant.exercises[0] == "double" for mutant in found["twice"])  # only `double` uses the helper
     assert all(mutant.exercises[0] == "count" for mutant in found["count"])
 
 
-def test_a_lesson_whose_checks_are_good(course: Course) -> None:
+def test_a_lesson_with_good_checks(course: Course) -> None:
     write_equivalents(course.root, EQUIVALENT)
     well, printed = mutate(course)
     assert well, printed
@@ -248,7 +248,7 @@ def test_a_lesson_whose_checks_are_good(course: Course) -> None:
         assert int(rows[part][1]) == len(found[part])
     assert rows["double"][5] == "2"  # equivalent
     assert rows["all"][-2:] == ["100.0", "%"]
-    # Loops without end, such as `n += 1` and `n -= 0`, are ended, and the run goes on.
+    # Endless loops, such as `n += 1` and `n -= 0`, are ended, and the run continues.
     assert int(rows["count"][1]) == int(rows["count"][2])
     assert int(rows["count"][4]) >= 2
 
@@ -260,10 +260,10 @@ def test_a_check_that_misses_a_sign(course: Course) -> None:
     assert not well
     assert "solutions/ch01_double.py:21: no check notices  (ch01_double/double/" in printed
     assert "    return y * 1.0\n    ->\n    return -(y * 1.0)\n" in printed
-    assert "return y / 1.0" not in printed  # it is on the list
+    assert "return y / 1.0" not in printed  # it is listed
 
 
-def test_entries_that_are_out_of_date(course: Course) -> None:
+def test_outdated_entries(course: Course) -> None:
     changes = [("/ 1.0", "+ 1.0"), ("/ 1.0", "% 1.0"), ('where = "double"', 'where = "triple"')]
     first, second = EQUIVALENT.split("\n\n")
     entries = [EQUIVALENT, first, *(second.replace(*change) for change in changes)]
@@ -284,7 +284,7 @@ def test_entries_that_are_out_of_date(course: Course) -> None:
         assert complaint in line
 
 
-def test_one_entry_for_all_that_a_line_may_become(course: Course) -> None:
+def test_one_entry_for_all_mutants_of_a_line(course: Course) -> None:
     anything = '[[equivalent]]\nwhere = "double"\nbefore = "return y * 1.0"\nafter = "*"\nwhy = "It is free."\n'
     write_equivalents(course.root, anything)
     assert mutate(course, "double")[0]
@@ -295,7 +295,7 @@ def outcome(nth: int, verdict: str) -> Outcome:
     return Outcome(mutant, verdict)
 
 
-def test_alike_mutants_are_told_apart(tmp_path: Path) -> None:
+def test_similar_mutants_are_distinguished(tmp_path: Path) -> None:
     file = tmp_path / "equivalents.toml"
     entry = '[[equivalent]]\nwhere = "f"\nbefore = "a = b"\nafter = "pass"\nwhy = "So."\n'
     outcomes = [outcome(1, KILLED), outcome(2, SURVIVED)]
@@ -306,7 +306,7 @@ def test_alike_mutants_are_told_apart(tmp_path: Path) -> None:
     assert out_of_date(read_equivalents(file), outcomes, tried) == []
 
 
-def test_entries_of_parts_that_were_not_tried_are_not_judged(tmp_path: Path) -> None:
+def test_entries_of_untried_parts_are_not_judged(tmp_path: Path) -> None:
     file = tmp_path / "equivalents.toml"
     file.write_text('[[equivalent]]\nwhere = "f"\nbefore = "a = b"\nafter = "pass"\nwhy = "So."\n')
     assert out_of_date(read_equivalents(file), [], [outcome(1, KILLED).mutant]) == []
@@ -322,7 +322,7 @@ def test_entries_of_parts_that_were_not_tried_are_not_judged(tmp_path: Path) -> 
         ('[[equivalent]]\nwhere = "f"\nbefore = "a"\nafter = "b"\nwhy = "c"\nnth = "2"\n', "nth of entry 1"),
     ],
 )
-def test_a_list_that_cannot_be_read(tmp_path: Path, text: str, complaint: str) -> None:
+def test_an_unreadable_list(tmp_path: Path, text: str, complaint: str) -> None:
     file = tmp_path / "equivalents.toml"
     file.write_text(text)
     with pytest.raises(EquivalentsError, match=complaint):
@@ -354,15 +354,15 @@ def test_the_command(backprop: Command) -> None:
         (["--mutate", "ch06/nothing"], "there is no exercise or helper 'nothing' to mutate; there are unbroadcast, "),
     ],
 )
-def test_what_the_command_refuses(backprop: Command, arguments: list[str], complaint: str) -> None:
+def test_the_command_refuses_bad_arguments(backprop: Command, arguments: list[str], complaint: str) -> None:
     done = backprop("build", *arguments)
     assert done.returncode == 2
     assert complaint in done.stderr
-    assert done.stderr.count("\n") <= 2  # one line, which may be wrapped, and no traceback
+    assert done.stderr.count("\n") <= 2  # one line, possibly wrapped, and no traceback
 
 
 def test_the_lists_fit_the_solutions() -> None:
-    """Every entry quotes a line of its function that has mutants like that: what can be seen without running them."""
+    """Every entry quotes a line of its function that has such mutants, which can be checked without running them."""
     course = Course.at(ROOT)
     for slug, lesson in course.lessons.items():
         listed = read_equivalents(course.equivalents(slug))

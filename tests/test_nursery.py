@@ -123,8 +123,8 @@ class KilledAsItForks(Nursery):
 
     orphan: psutil.Process | None = None
 
-    def _forked(self) -> tuple[Connection, int]:
-        connection, pid = super()._forked()
+    def _request_fork(self) -> tuple[Connection, int]:
+        connection, pid = super()._request_fork()
         if self.orphan is None:
             self.orphan = psutil.Process(pid)
             process_of_nursery().kill()

@@ -1,4 +1,4 @@
-"""Unpacking a zip that someone handed in: bounded in every way, and nothing outside its folder."""
+"""Unpacks zips that students hand in, within fixed limits and never outside the target folder."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ from autograder.submission import MAX_BYTES
 from autograder.wording import clean
 
 PART = 2**18
-"""Bytes that are unpacked at a time."""
+"""Bytes unpacked at a time."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""What platforms and systems write. The others take as much memory as an archive likes."""
+"""The methods that platforms and operating systems use. With others, an archive decides how much memory unpacking
+takes."""
 DEPTH = 16
-"""Folders in folders."""
+"""Deepest nesting of folders in an archive."""
 ENTRY_BYTES = 1024
-"""Of an archive's list, for each entry: a name of some hundred bytes, and what systems note beside it."""
+"""Bytes of an archive's central directory allowed per entry: a long file name and the extra fields that systems add."""
 NAME_SHOWN = (300, 60)
-"""Characters of a name that are kept, of its beginning and its end, of what is left out: a name may have 64 KiB."""
+"""Characters kept of the start and the end of a left-out entry's name, which may have 64 KiB."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-"""Errors that are not of one entry: they befall all that follow."""
+"""Errors that concern the whole disk, so every later entry would fail, too."""
 
 
 class ArchiveError(ValueError):
-    """An archive that is not unpacked; the message says why and what to do."""
+    """An archive that cannot be unpacked; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much is unpacked of one archive."""
+    """Limits for unpacking one archive."""
 
     archive_bytes: int
     entries: int
     total_bytes: int
-    """Of all files together, unpacked."""
+    """Size of all unpacked files together."""
 
 
 OF_A_CLASS = Bounds(archive_bytes=2 * 2**30, entries=50_000, total_bytes=4 * 2**30)
@@ -48,28 +49,27 @@ OF_A_STUDENT = Bounds(archive_bytes=4 * MAX_BYTES, entries=500, total_bytes=10 *
 
 
 class Unpacked(NamedTuple):
-    """What became of an archive."""
+    """The result of unpacking an archive."""
 
     left_out: list[tuple[str, str]]
     """The name of each entry that was left out, and why."""
     total_bytes: int
-    """Of all files that were written."""
+    """Size of all files written."""
 
 
 def unpack(archive: Path, into: Path, bounds: Bounds) -> Unpacked:
-    """Unpack a zip into the folder `into`, which need not exist.
+    """Unpack a zip into the folder `into`, which is created if it does not exist.
 
-    Nothing is believed of what it says about itself. The whole is refused if it has more than `bounds` allow: a class's
-    archive 2 GiB, 50,000 entries and 4 GiB unpacked, a student's 40 MiB, 500 entries and 100 MiB. Before the entries
-    can be counted, the list of them may have 1 KiB for each. A file of more than 10 MiB is cut off just above that,
-    which is still too large to be graded. Left out are links, devices, encrypted files, methods other than deflate,
-    names that lead out of the folder (`..`, `/`, `C:`) or more than 16 folders deep, and the second of two of the same
-    name.
+    Sizes and counts that the archive states are not trusted. An archive that exceeds `bounds` is refused: a class's
+    archive may have 2 GiB, 50,000 entries and 4 GiB unpacked, a student's 40 MiB, 500 entries and 100 MiB. The central
+    directory may have 1 KiB per entry, which is checked before the entries are counted. A file of more than 10 MiB is
+    cut off just above that size, which is still too large to be graded. Left out are links, devices, encrypted files,
+    compression methods other than deflate, names that lead out of the folder (`..`, `/`, `C:`) or more than 16 folders
+    deep, and the second of two entries with the same name.
 
     Raises:
-        ArchiveError: no zip, damaged, unreadable, or more than the bounds allow. What was unpacked until then lies
-            there.
-        OSError: there is no room for files.
+        ArchiveError: not a zip, damaged, unreadable, or above the limits. Files unpacked until then stay in `into`.
+        OSError: the disk is full or not writable.
     """
     left_out: list[tuple[str, str]] = []
     room = bounds.total_bytes
@@ -105,9 +105,9 @@ def unpack(archive: Path, into: Path, bounds: Bounds) -> Unpacked:
 
 
 class _Bounded(io.BufferedReader):
-    """An archive's file, of which no part is read at once that is too long for the list of so many entries.
+    """An archive's file that refuses to read a central directory too long for the allowed number of entries.
 
-    `zipfile` reads that list whole, as long as the archive says that it is, before anyone can count what is in it.
+    `zipfile` reads the whole directory, however long the archive says it is, before its entries can be counted.
     """
 
     def __init__(self, archive: Path, entries: int) -> None:
@@ -144,14 +144,14 @@ def _refused(entry: zipfile.ZipInfo) -> str:
 
 
 def _parts(name: str) -> list[str] | None:
-    """The parts of an entry's name; None if they lead elsewhere than into a folder."""
+    """The parts of an entry's path; None if it leads out of the target folder or too deep."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
     outside = name.startswith(("/", "\\")) or ".." in parts or "\0" in name or (parts and parts[0].endswith(":"))
     return None if outside or not 0 < len(parts) <= DEPTH else parts
 
 
 def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, into: Path, room: int) -> int:
-    """Unpack one file; how many bytes it has. `FileExistsError` where there is one of its name."""
+    """Unpack one file and return its size in bytes. Raises `FileExistsError` if a file of that name exists."""
     parts = _parts(entry.filename)
     assert parts is not None
     target = into.joinpath(*parts)
@@ -166,7 +166,7 @@ def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, into: Path, room: in
                         raise ArchiveError("the archive is larger than the limit when it is unpacked")
                     file.write(part)
         except BaseException:
-            target.unlink()  # what is damaged is not half there
+            target.unlink()  # leave no partial file
             raise
     return written
 

@@ -1,8 +1,9 @@
-"""Entries of a class folder that are called alike: each is a student, so that none takes the place of another.
+"""Gives entries of a class folder with colliding names (`ann`, ` ann`, `ann.zip`) separate results.
 
-`ann` and ` ann`, `ann` and `ann.zip`, a name in two forms of Unicode: results have one name for them. Who hands in can
-choose such a name, and which of two is the student's nobody can tell but the instructor. So the exact name keeps it,
-then one that a platform made if most entries are such, a folder before a zip; the others have names that end in a hash.
+Names also collide if they differ only in their Unicode normal form. Students can choose such names, and only the
+instructor can tell which entry is whose, so each entry counts as a student. One entry keeps the plain name: the one
+with exactly that name, then one named by a platform if most entries are, then a folder before a zip. The others get
+names that end in a hash.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from autograder.wording import clean, enumeration
 
 
 def told_apart(hand_ins: list[HandIn]) -> tuple[list[HandIn], dict[str, tuple[str, str]]]:
-    """The hand-ins with one student for each entry, where entries are called alike.
+    """Rename students whose names collide, so that every entry has its own student.
 
-    Returns also what students are called who have another name than their entry gives them: by that, the student whose
-    name it is, and their own entry.
+    Returns:
+        The hand-ins, and for each new name the student whose name it collided with and the name of its entry.
     """
     entries: dict[str, dict[str, list[HandIn]]] = defaultdict(lambda: defaultdict(list))
     for hand_in in hand_ins:
@@ -44,7 +45,7 @@ def told_apart(hand_ins: list[HandIn]) -> tuple[list[HandIn], dict[str, tuple[st
 
 
 def remarks_on(folder: Path, renamed: dict[str, tuple[str, str]]) -> list[str]:
-    """A line for each name that several entries have."""
+    """A line for each name that several entries share."""
     alike: dict[str, list[str]] = defaultdict(list)
     for name, (student, entry) in renamed.items():
         alike[student].append(f"'{clean(entry, 80)}' as {name}")
@@ -56,9 +57,10 @@ def remarks_on(folder: Path, renamed: dict[str, tuple[str, str]]) -> list[str]:
 
 
 def _rank(student: str, hand_in: HandIn, exported: bool) -> int:
-    """Who keeps the name: whose entry has it exactly, then a platform's in an export, a folder before a zip.
+    """Sort key, smallest first: which of several entries keeps the plain name.
 
-    Anybody can call a folder as a platform would, so elsewhere that comes last but for what is empty.
+    An exact match comes first; then a platform's entry, if most entries are (elsewhere it comes near the end, because
+    anyone can imitate a platform's name); then a folder before a zip. An empty folder comes last.
     """
     entry = hand_in.path.name
     if not hand_in.name and _is_empty(hand_in.path):
@@ -73,7 +75,7 @@ def _rank(student: str, hand_in: HandIn, exported: bool) -> int:
 
 
 def _is_platforms(hand_in: HandIn) -> bool:
-    """Whether an entry is called as a platform calls it: GitHub Classroom puts the assignment before the name."""
+    """Whether a platform named the entry: GitHub Classroom, for example, puts the assignment before the name."""
     entry = hand_in.path.name
     return hand_in.of != entry or entry.endswith(f"-{hand_in.student}")
 
@@ -87,7 +89,7 @@ def _is_empty(folder: Path) -> bool:
 
 
 def _another_name(student: str, of: str, taken: Iterable[str]) -> str:
-    """The student's name with a hash of the entry's, which nobody else has."""
+    """The student's name with a hash of the entry's name, not yet in `taken`."""
     digest, name = of.encode("utf-8", "surrogateescape"), student
     kept = student.encode("utf-8", "surrogateescape")[: NAME_BYTES - 9].decode("utf-8", "ignore")
     while name in taken:

@@ -1,4 +1,4 @@
-"""Which of a student's files is graded as a lesson: content goes before name, and name before place."""
+"""Chooses the file to grade for each lesson: by content first, then by name, then by location."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from autograder.wording import clean, enumeration
 
 NO_LESSON = "no lesson of that name; lessons are .ipynb or .py files"
 MOST_READ = 64 * 2**20
-"""Bytes of one student's files that are read to choose among them."""
+"""At most this many bytes of one student's files are read to choose among them."""
 MOST_TRIED = 20
-"""Files of one student for one lesson that are read, until one of them holds work."""
+"""At most this many of a student's files for one lesson are read in search of one with work in it."""
 MOST_BESIDE = 3
-"""Other files for a lesson that its result names."""
+"""At most this many other files for a lesson are named in its result."""
 OURS = "is the course's own file"
 HANDED_OUT = f"{OURS}, as it was handed out"
 EMPTY = "holds no answer"
 UNTOUCHED = (HANDED_OUT, EMPTY)
-"""What is said of files in which nobody has begun an exercise."""
+"""Reasons that mark files in which no exercise has been started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file that can be one lesson, and how sure that is: 0 by its exact name, 1 by its name, 2 by what is in it."""
+    """A file that may be a lesson. `doubt`: 0 if it has the lesson's name, 1 a similar name, 2 only its exercises."""
 
     file: File
     lesson: str
@@ -36,7 +36,7 @@ class Candidate:
 
     @property
     def reasons(self) -> tuple[tuple[object, str], ...]:
-        """What makes one of two files that hold work better, the smaller the better, and how that is said."""
+        """Sort keys that decide between two files with work, smaller is better, each with its explanation."""
         by = ("its name is the lesson's", "its name says the lesson", "")
         made, number = self.file.turn
         return (
@@ -52,7 +52,7 @@ class Candidate:
 
 
 class _Reversed(str):
-    """Text that sorts the other way round."""
+    """A string that sorts in reverse order."""
 
     __slots__ = ()
 
@@ -62,24 +62,24 @@ class _Reversed(str):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The file that is graded as a lesson, and what there is to say of the others."""
+    """The file graded as a lesson, and the files that were not chosen."""
 
     best: Candidate
     others: list[tuple[Candidate, str, str | None]]
-    """Each with why it is not, and with why it holds no work: empty if it does, None if it was not looked at."""
+    """Each with the reason why it was not chosen, and what it lacks: "" if it holds work, None if it was not read."""
 
     @property
     def earlier(self) -> list[File]:
-        """What was handed in before it, by a platform that takes several attempts."""
+        """Earlier attempts at the same hand-in, on a platform that takes several."""
         return [other.file for other, _, _ in self.others if _is_earlier(other.file, self.best.file)]
 
     @property
     def beside(self) -> list[tuple[Candidate, str, str | None]]:
-        """The others that are no earlier attempts."""
+        """The other files that are not earlier attempts."""
         return [one for one in self.others if not _is_earlier(one[0].file, self.best.file)]
 
     def remark(self) -> str:
-        """What a result says of how its file was found."""
+        """How the file was found, for the result."""
         file, others = self.best.file, self.beside
         how = ("", "by its name", "by the exercises in it")[self.best.doubt]
         called = f"'{clean(file.name, 80)}' was graded as {self.best.lesson}, {how}." if how else ""
@@ -97,14 +97,14 @@ class Choice:
 
 
 def _is_earlier(file: File, than: File) -> bool:
-    """Whether a file is an attempt before another: by its time, or by the number that Canvas gives to one name."""
+    """Whether a file is an earlier attempt than another, by time or by Canvas's number for files of one name."""
     if file.turn != than.turn and ("", 0) not in (file.turn, than.turn):
         return file.turn < than.turn
     return (file.path.parent, file.name) == (than.path.parent, than.name) and file.copy < than.copy
 
 
 class Reader:
-    """Reads the files of one student, as many bytes as they may have together."""
+    """Reads the files of one student, up to `MOST_READ` bytes in all."""
 
     def __init__(self) -> None:
         self._left = MOST_READ
@@ -113,7 +113,7 @@ class Reader:
         """The content of a file.
 
         Raises:
-            SubmissionError: it cannot be graded, or too much was read before.
+            SubmissionError: the file cannot be graded, or the limit was reached before.
         """
         if self._left <= 0:
             raise SubmissionError(f"more than {MOST_READ >> 20} MiB were handed in, and it was not looked at")
@@ -123,7 +123,7 @@ class Reader:
 
 
 def recognised(file: File, reader: Reader) -> Candidate | str:
-    """The lesson that a file can only be; else why it is not graded."""
+    """The lesson that a file must be, or the reason why it is not graded."""
     stem = stem_of(file.name)
     if stem is None:
         return NO_LESSON
@@ -145,7 +145,7 @@ def recognised(file: File, reader: Reader) -> Candidate | str:
 
 
 def _of_another_course(file: File, stem: str, reader: Reader) -> str:
-    """Why a file that has a lesson's number is no lesson of this course; empty if it may be one, or cannot be read."""
+    """Why a file with a lesson's number belongs to another course; empty if it does not, or cannot be read."""
     if has_other_words(stem):
         with suppress(SubmissionError):
             return another_lesson(stem, parse_submission(file.path.name, reader.read(file)).cells)
@@ -153,24 +153,24 @@ def _of_another_course(file: File, stem: str, reader: Reader) -> str:
 
 
 def choose(found: list[Candidate], reader: Reader) -> Choice | None:
-    """The file that is graded of those for one lesson; None if all of them are the course's own.
+    """The file to grade for one lesson; None if all candidates are the course's own files.
 
-    The first that holds work, in the order of their names; else the first that can be read. What the course hands out
-    is nobody's hand-in where it lies in a copy of the course, nor among its solutions.
+    The first candidate with work wins, in the order of `reasons`; else the first that can be read. A file as the course
+    hands it out is not a hand-in if it lies in a clone of the course or among its solutions.
     """
     in_order = sorted(found, key=lambda one: [key for key, _ in one.reasons])
     asks = len(in_order) > 1 or _may_be_ours(in_order[0].file)
     lacking = {one.file.path: _lacking(one, reader) for one in in_order[: MOST_TRIED if asks else 0]}
-    theirs = [one for one in in_order if not _is_nobodys(one.file, lacking.get(one.file.path))]
+    theirs = [one for one in in_order if not _is_unchanged_course_file(one.file, lacking.get(one.file.path))]
     if not theirs:
         return None
-    best = min(theirs, key=lambda one: _rank(lacking.get(one.file.path)))  # the first of them
+    best = min(theirs, key=lambda one: _rank(lacking.get(one.file.path)))  # min returns the first of equals
     rank = _rank(lacking.get(best.file.path))
     others = []
     for other in theirs:
         if other is not best:
             lacks = lacking.get(other.file.path)
-            why = f"this one {lacks}" if lacks and _rank(lacks) > rank else _better(best, other)
+            why = f"this one {lacks}" if lacks and _rank(lacks) > rank else _why_better(best, other)
             others.append((other, why, lacks))
     return Choice(best, others)
 
@@ -179,12 +179,12 @@ def _may_be_ours(file: File) -> bool:
     return file.of_clone or file.path.parent.name == SOLUTIONS
 
 
-def _is_nobodys(file: File, lacking: str | None) -> bool:
+def _is_unchanged_course_file(file: File, lacking: str | None) -> bool:
     return (lacking in (OURS, HANDED_OUT) and _may_be_ours(file)) or (lacking == EMPTY and file.of_clone)
 
 
 def _rank(lacking: str | None) -> int:
-    """Work comes first, then what was not looked at, what has no answers, and what cannot be read."""
+    """Sort key: files with work, then unread ones, then those without answers, then unreadable ones."""
     return 0 if lacking == "" else 1 if lacking is None else 2 if lacking in (OURS, *UNTOUCHED) else 3
 
 
@@ -201,7 +201,7 @@ def _lacking(one: Candidate, reader: Reader) -> str:
     return "" if begun else EMPTY
 
 
-def _better(best: Candidate, other: Candidate) -> str:
-    """What makes the one better than the other, where what is in them does not."""
+def _why_better(best: Candidate, other: Candidate) -> str:
+    """Why `best` was preferred to `other`, if their contents do not decide it."""
     pairs = zip(best.reasons, other.reasons, strict=True)
     return next(says for (mine, says), (theirs, _) in pairs if mine != theirs)

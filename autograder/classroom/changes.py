@@ -1,4 +1,4 @@
-"""What another grading changes: whose points move, by how much and why."""
+"""Compares two gradings of a class: whose points change, by how much and why."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from autograder.judging.records.results import CheckResult, ExerciseResult, Subm
 from autograder.wording import clean, counted
 
 REASONS = 3
-"""Checks that are named for one move."""
+"""At most this many checks are named as reasons for one change."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """An exercise whose points are not what they were."""
+    """An exercise whose points changed."""
 
     student: str
     lesson: str
@@ -28,25 +28,25 @@ class Move:
 
 @dataclass
 class Changes:
-    """What changes in a class, counted while its results are gone through."""
+    """The changes in a class, accumulated one submission at a time."""
 
     up: int = 0
     down: int = 0
     same: int = 0
     new: int = 0
-    """Submissions whose points rise, fall and stay, and those that had no result."""
+    """Submissions whose points rise, fall and stay the same, and submissions without an earlier result."""
     points: float = 0.0
-    """The sum of all changes."""
+    """The sum of all changes in points."""
     else_changed: Counter[str] = field(default_factory=Counter)
-    """What else is different where the points of an exercise are the same."""
+    """Counts what else changed ("status", "misconception", "message") in exercises whose points did not."""
 
     @property
     def mean(self) -> float:
-        """By how many points a submission that had a result moves, on average."""
+        """Mean change in points of the submissions that had an earlier result."""
         return self.points / max(1, self.up + self.down + self.same)
 
     def add(self, before: SubmissionResult | None, after: SubmissionResult) -> Iterator[Move]:
-        """Count a submission, and say which of its exercises move."""
+        """Count a submission and yield its exercises whose points changed."""
         if before is None:
             self.new += 1
             return
@@ -59,11 +59,11 @@ class Changes:
             points = [exercise.points if exercise else 0.0 for exercise in (was, now)]
             if points[0] != points[1]:
                 yield Move(after.student, after.lesson, name, points[0], points[1], _why(before, after, was, now))
-            elif what := _what_else(was, now):
+            elif what := _other_change(was, now):
                 self.else_changed[what] += 1
 
     def to_json(self) -> dict[str, Any]:
-        """The counts as plain data."""
+        """The counts as a dict for JSON."""
         counts = {name: getattr(self, name) for name in ("up", "down", "same", "new")}
         return {**counts, "mean": round(self.mean, 4), "else_changed": dict(self.else_changed)}
 
@@ -72,8 +72,8 @@ def _by_name(result: SubmissionResult) -> dict[str, ExerciseResult]:
     return {exercise.name: exercise for exercise in result.exercises}
 
 
-def _what_else(was: ExerciseResult | None, now: ExerciseResult | None) -> str:
-    """What is different in an exercise whose points are the same."""
+def _other_change(was: ExerciseResult | None, now: ExerciseResult | None) -> str:
+    """What differs in an exercise with unchanged points; "" if nothing does."""
     if was is None or now is None:
         return "" if was is now else "status"
     for what in ("status", "misconceptions", "message"):
@@ -85,7 +85,7 @@ def _what_else(was: ExerciseResult | None, now: ExerciseResult | None) -> str:
 def _why(
     before: SubmissionResult, after: SubmissionResult, was: ExerciseResult | None, now: ExerciseResult | None
 ) -> str:
-    """Why an exercise's points move: first what else is not the same, then the checks that judge otherwise."""
+    """Why an exercise's points changed: first another file, salt or status, then checks with another verdict."""
     reasons = []
     if before.sha256 != after.sha256:
         reasons.append("another file was handed in")
@@ -96,12 +96,12 @@ def _why(
     elif was is None or now is None:
         reasons.append("the exercise is new" if was is None else "the exercise is gone")
     else:
-        reasons += _other_verdicts(was, now)
+        reasons += _changed_verdicts(was, now)
     return "; ".join(reasons)
 
 
-def _other_verdicts(was: ExerciseResult, now: ExerciseResult) -> list[str]:
-    """The checks whose verdicts are not what they were; else how the exercise itself is not."""
+def _changed_verdicts(was: ExerciseResult, now: ExerciseResult) -> list[str]:
+    """The checks whose verdicts changed; if none did, how the exercise itself changed."""
     old, new = ({(check.name, check.visible): check for check in e.checks} for e in (was, now))
     verdicts = [_verdict(check, old.get(key)) for key, check in new.items() if _passed(old.get(key)) != check.passed]
     verdicts += [f"{_called(check)} is gone" for key, check in old.items() if key not in new]

@@ -1,8 +1,8 @@
-"""Hand-ins under a name whose result is of another class folder: they wait until the instructor says --replace.
+"""Hand-ins whose result belongs to another class folder: not graded until the instructor passes --replace.
 
-Who hands in can choose a name in many places; that a classmate's result is overwritten is no one's choice but the
-instructor's. A later download of the same export, which a browser gives another name, is known by the platform's own
-numbers in it (`downloads`), and takes the place of the one before with a line that says so.
+In many places students choose their names, so a hand-in must not overwrite a classmate's result without the
+instructor's consent. A later download of the same export is recognised by the platform's identifiers (`downloads`); its
+files replace the earlier results, and a line says so.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ CLAIMED = "its result is that of {other}, and stays: type --replace to grade thi
 
 
 def another_class(found: ClassFolder, record: ClassRecord, folder: Path, results: Path) -> str:
-    """Why what lies at a path is not the class that was graded from it; "" if it is, or no platform named its entries.
+    """Why the class at this path is not the one graded from it before.
 
-    Canvas calls every export `submissions.zip`.
+    Canvas calls every export `submissions.zip`, so another assignment's may have the same path. Empty if at least half
+    of the entries are the same, or no platform named them.
     """
     before = record.entries_at(folder)
     same = len(found.entries & before)
@@ -41,12 +42,12 @@ def another_class(found: ClassFolder, record: ClassRecord, folder: Path, results
 
 
 def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, results: Path, *, replace: bool) -> None:
-    """Take out of `found` what would overwrite another's result: each is a row, and listed in `found.claimed`.
+    """Remove from `found` the work that would overwrite another folder's result.
 
-    With `replace` the results of other class folders are given up to these, and `record` remembers for which files:
-    grading such a folder again does not bring them back.
+    Each gets a row in `found.not_recognised` and `found.claimed`. With `replace` it takes over those results, and
+    `record` remembers the replaced files, so that grading their folder again does not restore them.
     """
-    may_be_taken = _names_that_are_taken(found, record, results)
+    may_be_taken = _find_collisions(found, record, results)
     work = []
     earlier: dict[str, list[str]] = defaultdict(list)
     for item in found.work:
@@ -92,8 +93,8 @@ def _claimed(found: ClassFolder, item: Work, why: str) -> None:
     found.claimed.append(row)
 
 
-def _names_that_are_taken(found: ClassFolder, record: ClassRecord, results: Path) -> Callable[[str], str]:
-    """A function that says with whom a student would share a folder; "" for nobody, as where capitals count."""
+def _find_collisions(found: ClassFolder, record: ClassRecord, results: Path) -> Callable[[str], str]:
+    """A function from a student to another student whose folder would be the same; "" if there is none."""
     if not _knows_no_capitals(results):
         return lambda student: ""
     first: dict[str, str] = {}
@@ -103,5 +104,5 @@ def _names_that_are_taken(found: ClassFolder, record: ClassRecord, results: Path
 
 
 def _knows_no_capitals(results: Path) -> bool:
-    """Whether `Ann` and `ann` are one folder there; the lock lies there while a class is graded."""
+    """Whether the results' file system ignores case: it finds the lock file, there during grading, in capitals, too."""
     return (results / LOCK).exists() and (results / LOCK.upper()).exists()

@@ -1,4 +1,4 @@
-"""A class folder, or the zip that a learning platform exports: what is graded, as which lesson, and what is not."""
+"""Reads a class folder, or a platform's zip: which files are graded as which lesson, and which are not."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from autograder.submission import SubmissionError, read_bytes, stem_of
 from autograder.wording import clean, counted, some
 
 TIMESTAMP = "timestamp.txt"
-"""In which nbgrader keeps when an assignment was handed in."""
+"""The file in which nbgrader keeps the time of a hand-in."""
 OF_A_COURSE = ("nbgrader_config.py", "gradebook.db")
-"""What lies beside `submitted` in nbgrader's own course folder, where no student writes."""
+"""Files beside `submitted` in nbgrader's course folder, where students cannot write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,33 +50,33 @@ class Work:
     student: str
     file: Path
     remark: str = ""
-    """What the result says of how the file was found."""
+    """How the file was found, for the result's message."""
     at: str = ""
-    """When it was handed in, ISO 8601, where the platform says so."""
+    """When it was handed in, ISO 8601; empty if the platform does not say."""
     late: bool = False
-    """Whether the platform says that it was late."""
+    """Whether the platform marks it as late."""
     before: SubmissionResult | None = field(default=None, compare=False, repr=False)
-    """What another version of the grader found in this very file: exercises whose checks are the same keep that."""
+    """The result of the same file from another version of the grader; exercises with unchanged checks keep theirs."""
 
 
 @dataclass
 class ClassFolder:
-    """What there is in a class folder."""
+    """The content of a class folder."""
 
     work: list[Work] = field(default_factory=list)
     """By student and lesson."""
     not_recognised: list[Unrecognised] = field(default_factory=list)
     """By student."""
     earlier: list[EarlierFile] = field(default_factory=list)
-    """Attempts that another one came after."""
+    """Attempts superseded by a later one."""
     remarks: list[str] = field(default_factory=list)
-    """A line for each thing that nobody handed in."""
+    """A line for each entry that is not a student's hand-in."""
     claimed: list[Unrecognised] = field(default_factory=list)
-    """Of those that are not recognised, the ones under a name whose result is another's."""
+    """The rows of `not_recognised` for work whose result belongs to another class folder."""
     entries: frozenset[str] = frozenset()
-    """What a platform called the entries, where it called more than half of them (`downloads`)."""
+    """The platform's identifiers of the entries, if it named more than half of them (`downloads`)."""
     given_up: int = 0
-    """Hand-ins whose result was replaced by that of another class folder, and which have not changed since."""
+    """Number of unchanged hand-ins whose result another class folder's has replaced."""
 
 
 def find_work(
@@ -87,21 +87,21 @@ def find_work(
     participants: Participants | None = None,
     at_student: Callable[[str], None] | None = None,
 ) -> ClassFolder:
-    """The submissions in `folder`, which may be a zip: by student and lesson, and what is none.
+    """Find the submissions in `folder`, which may be a zip, and the files that are not submissions.
 
-    A file that can only be one lesson, by its name or by the exercises in it, is that lesson. Folders are listed, and
-    only files whose names say nothing, or say the same, are looked at: a class of thousands is known in a moment.
+    A file that can only be one lesson, by its name or by the exercises in it, is that lesson. Files are opened only if
+    their names do not decide, so that a class of thousands is read quickly.
 
     Args:
-        scratch: where zips are unpacked; without, they are not. `archives.unpack` says within which bounds.
-        export: whether it is, or holds one folder that is, a platform's export; None if nobody said so.
-        participants: whose the numbers in Moodle's export are.
-        at_student: called with each student whose hand-ins are looked at next.
+        scratch: where zips are unpacked, within the limits of `archives.unpack`; None to leave them packed.
+        export: whether `folder` is a platform's export or contains just one; None if the instructor did not say.
+        participants: names for the numbers in Moodle's export.
+        at_student: called with each student before their hand-ins are read.
 
     Raises:
-        ClassUnclearError: the one folder in it may be a class or a student's, and nobody said which.
+        ClassUnclearError: the only folder in it may be a class or a student, and `export` is None.
         OSError: the folder cannot be read, or zips cannot be unpacked.
-        ArchiveError: the class's own zip is none, or too large.
+        ArchiveError: the class's own zip is damaged or too large.
     """
     found = ClassFolder()
     called = folder
@@ -115,7 +115,7 @@ def find_work(
         left_out = [(name.removeprefix(around), why) for name, why in left_out]
     else:
         folder = class_in(folder, archive=None, export=export)
-    folder = Path(os.path.realpath(folder))  # `..` and links have no name of their own, by which files are inside
+    folder = Path(os.path.realpath(folder))  # resolve `..` and links, which have no name of their own
     hand_ins, remarks = hand_ins_of(folder, left_out, participants)
     keys = frozenset(one.key for one in hand_ins if one.key)
     if 2 * len(keys) > len({one.path.name for one in hand_ins}):
@@ -144,17 +144,17 @@ def find_work(
         found.work += work
         found.not_recognised += rows
     if folder.name == NBGRADER and not any((folder.parent / name).is_file() for name in OF_A_COURSE):
-        found.remarks += _on_students_own_times(called, sum(1 for item in found.work if item.at))
-    _pass_over_what_is_there_twice(found, called, renamed)
+        found.remarks += _untrusted_times_remark(called, sum(1 for item in found.work if item.at))
+    _skip_duplicates(found, called, renamed)
     found.remarks += called_alike.remarks_on(called, renamed)
-    _pass_over_the_template(found, called, {one.student: one.path for one in hand_ins if is_repository(one)})
+    _skip_template_files(found, called, {one.student: one.path for one in hand_ins if is_repository(one)})
     return found
 
 
-def _pass_over_what_is_there_twice(found: ClassFolder, called: Path, renamed: dict[str, tuple[str, str]]) -> None:
-    """Let entries go that hold the very work of one that is called alike: a zip, and what was unpacked of it.
+def _skip_duplicates(found: ClassFolder, called: Path, renamed: dict[str, tuple[str, str]]) -> None:
+    """Drop entries with the same work as an entry of a colliding name: a zip, say, beside the folder unpacked from it.
 
-    A line says which they are. What else lies in them and is not graded is a row of the student's, once.
+    Adds a remark with their names. Their rows that are not work move to the other student, without repetitions.
     """
     twice: list[str] = []
     work: dict[str, dict[str, Work]] = defaultdict(dict)
@@ -185,10 +185,10 @@ def _pass_over_what_is_there_twice(found: ClassFolder, called: Path, renamed: di
     ]
 
 
-def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict[str, Path]) -> None:
-    """Files that most repositories have in common are the assignment's, and one line: no student handed them in.
+def _skip_template_files(found: ClassFolder, called: Path, repositories: dict[str, Path]) -> None:
+    """Drop rows of files that most repositories share: they come from the assignment's template.
 
-    Whose repository has nothing else keeps the rows.
+    Adds a remark per file. A student keeps the rows if the repository contains nothing else.
     """
     having: dict[str, list[Unrecognised]] = defaultdict(list)
     for row in found.not_recognised:
@@ -213,11 +213,11 @@ def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict
     found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
 
 
-def _on_students_own_times(called: Path, times: int) -> list[str]:
-    """A line on times that a student may have written.
+def _untrusted_times_remark(called: Path, times: int) -> list[str]:
+    """A remark that students may have written the times of hand-ins.
 
-    Only `nbgrader submit` writes the file over a student's own (jupyter/nbgrader, exchange/default/submit.py);
-    `zip_collect` keeps one that is there (apps/zipcollectapp.py, `_transfer_files`), and so does who unpacks a zip.
+    Only `nbgrader submit` overwrites a student's own file (jupyter/nbgrader, exchange/default/submit.py); `zip_collect`
+    (apps/zipcollectapp.py, `_transfer_files`) and unpacking a zip keep it.
     """
     if not times:
         return []
@@ -229,7 +229,7 @@ def _on_students_own_times(called: Path, times: int) -> list[str]:
 
 
 def _nbgraders_time(folder: Path) -> str:
-    """When an assignment was handed in, by nbgrader or whoever wrote its file."""
+    """The time in nbgrader's file, which a student may have written; empty if unreadable."""
     try:
         words = read_bytes(folder / TIMESTAMP, folder).decode("ascii").split()
         at = moment_of(" ".join(words[:2]))
@@ -242,7 +242,7 @@ def _nbgraders_time(folder: Path) -> str:
 
 
 def _fingerprint(file: Path) -> str:
-    """What tells a file's content from another's; empty if it cannot be read."""
+    """Hash of a file's content; empty if it cannot be read."""
     try:
         return hashlib.sha256(read_bytes(file, file.parent)).hexdigest()
     except SubmissionError:
@@ -256,7 +256,7 @@ def _work_of(
     rows: list[Unrecognised],
     earlier: list[EarlierFile],
 ) -> list[Work]:
-    """A student's work, one file a lesson; what is not graded goes to `rows`, and attempts before it to `earlier`."""
+    """A student's work, one file per lesson; appends ungraded files to `rows` and earlier attempts to `earlier`."""
     candidates: dict[str, list[Candidate]] = defaultdict(list)
     aside, reader = Aside(), Reader()
     for file in files_of(student, hand_ins, unpacker, rows, aside):
@@ -274,7 +274,7 @@ def _work_of(
         work.append(Work(sys.intern(lesson), student, file.path, choice.remark(), file.at, file.late))
         earlier += sorted(EarlierFile(student, lesson, one.shown, one.at) for one in choice.earlier)
         for other, why, lacks in choice.beside:
-            if lacks not in UNTOUCHED:  # of those the result says that they were there, and nobody need do anything
+            if lacks not in UNTOUCHED:  # the result names the untouched ones; nobody has to act on them
                 what = f"{file.shown} is graded as {lesson}, as {why}; remove one of the two"
                 rows.append(Unrecognised(student, other.file.shown, what, is_work=lacks != OURS))
     rows += [

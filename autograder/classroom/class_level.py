@@ -1,7 +1,7 @@
-"""Which folder of what was given is the class: itself, or the one in it that a platform or a system put around it.
+"""Finds the class folder in what was given: that folder, or one that a platform or system wrapped in it.
 
-Only the instructor can say that the one folder in a class folder is no student's: a student's own may look like any
-platform's export, with classmates' names in it.
+A folder that is alone in a class folder may look like an export, with classmates' names, and still be one student's, so
+only the instructor can decide.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE
 from autograder.submission import stem_of
 
 MOST_AROUND = 4
-"""Folders around a class that are gone into."""
+"""At most this many wrapping folders are entered."""
 
 
 class ClassUnclearError(ValueError):
-    """What was given may be a class or one student's; the message says what to type."""
+    """The folder given may be a class or one student's; the message says what to type."""
 
 
 def class_in(folder: Path, *, archive: str | None, export: bool | None) -> Path:
     """The class folder in what was given.
 
     Args:
-        archive: what the zip was called that was unpacked into `folder`; None where it is no zip.
-        export: whether it is, or holds one folder that is, a platform's export; None if nobody said so.
+        archive: name of the zip unpacked into `folder`; None if it is not from a zip.
+        export: whether `folder` is a platform's export or contains just one; None if the instructor did not say.
 
     Raises:
-        ClassUnclearError: the one folder in it may be a class as well as a student's, and nobody said which.
+        ClassUnclearError: the only folder in it may be a class or a student, and `export` is None.
         OSError: a folder cannot be read.
     """
     within = _only_folder_in(folder)
@@ -53,7 +53,7 @@ def class_in(folder: Path, *, archive: str | None, export: bool | None) -> Path:
 
 
 def _only_folder_in(folder: Path) -> Path | None:
-    """The folder that lies alone, beside what systems put there; None if there is none."""
+    """The only entry of a folder apart from hidden ones, if it is a folder; else None."""
     with os.scandir(folder) as found:
         entries = [entry for entry in found if not is_hidden(entry.name)]
     if len(entries) != 1 or entries[0].is_symlink() or not entries[0].is_dir():
@@ -66,7 +66,7 @@ def _is_platforms(name: str) -> bool:
 
 
 def _may_hold_students(folder: Path) -> bool:
-    """Whether a folder can be a class at all: no repository, no folder of one student's in Moodle, no work in it."""
+    """Whether a folder can be a class: not a repository or a student's Moodle or Brightspace folder, no work in it."""
     names = os.listdir(folder)
     work = any(stem_of(name) for name in names if not is_hidden(name) and (folder / name).is_file())
     is_a_students = MOODLE.fullmatch(folder.name) or BRIGHTSPACE.fullmatch(folder.name)
@@ -74,7 +74,7 @@ def _may_hold_students(folder: Path) -> bool:
 
 
 def _looks_like_a_class(folder: Path, archive: str | None) -> bool:
-    """Whether a folder that lies alone is like one that a platform makes, or an instructor who zips a class."""
+    """Whether the only folder looks like an export of a platform or an instructor's zip of a class."""
     names = [name for name in os.listdir(folder) if not is_hidden(name) or name == ".git"]
     if ".git" in names or MOODLE.fullmatch(folder.name) or BRIGHTSPACE.fullmatch(folder.name):
         return False

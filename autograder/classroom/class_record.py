@@ -1,6 +1,6 @@
-"""What a folder of results remembers of the class: who handed in what, in which folder, and the salt's fingerprint.
+"""The record in a folder of results: who handed in what, in which class folder, and the salt's fingerprint.
 
-Results alone do not tell a hand-in that is gone from one that lies in another folder, as each assignment's export does.
+Results alone cannot tell a deleted hand-in from one in another class folder, such as another assignment's export.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from autograder.wording import clean, in_points
 
 NOT_RECOGNISED: SubmissionStatus = "not recognised"
 GONE: SubmissionStatus = "gone"
-"""Statuses of what has no result that counts: a file that is no lesson, and a result whose file is no longer there."""
+"""Statuses of rows without a counting result: a file that is not a lesson, and a result whose file was deleted."""
 MOST_SHOWN = 200
-"""Characters of a file's name that a report shows."""
+"""At most this many characters of a file's name are shown in reports."""
 BEFORE = ""
-"""The folder of results that are older than the record: which it was is not known."""
+"""Key for the unknown folder of results older than the record."""
 
 Place = tuple[str, str]
 """A student and a lesson."""
@@ -33,31 +33,31 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, order=True)
 class HandedIn:
-    """When a hand-in came, as far as its platform says it."""
+    """When a hand-in arrived, as far as its platform says so."""
 
     at: str = ""
-    """ISO 8601; empty if nobody says."""
+    """ISO 8601; empty if unknown."""
     late: bool = False
-    """Whether the platform says that it was late, by whatever it knows of due dates."""
+    """Whether the platform marks it as late, by its own due date."""
 
 
 @dataclass
 class _Folder:
-    """What was handed in, in one class folder."""
+    """The hand-ins of one class folder."""
 
     handed_in: set[Place] = field(default_factory=set)
-    """What has its result from here; the same file may lie in another folder, too."""
+    """The hand-ins whose results come from here; another folder may contain the same file."""
     times: dict[Place, HandedIn] = field(default_factory=dict)
-    """When it came, where the platform says something about that."""
+    """When they arrived, where the platform says so."""
     previous: dict[Place, HandedIn] = field(default_factory=dict)
-    """When what lay there came before it was replaced by what came at another time."""
+    """When a hand-in arrived that a newer one here has replaced."""
     earlier: list[EarlierFile] = field(default_factory=list)
-    """Attempts that lie beside those that count."""
+    """Superseded attempts that are still in the folder."""
     given_up: dict[Place, str] = field(default_factory=dict)
-    """What was handed in here and replaced by another folder's, with the hash of the file that was graded."""
+    """Hand-ins whose result another folder's has replaced, with the hash of the file that was graded here."""
     not_recognised: list[Unrecognised] = field(default_factory=list)
     entries: frozenset[str] = frozenset()
-    """What a platform called what lay there, by which a later download of it is known."""
+    """The platform's identifiers of the entries, by which a later download is recognised."""
 
 
 class ClassRecord:
@@ -66,11 +66,11 @@ class ClassRecord:
     def __init__(self, results: Path) -> None:
         self._results = results
         self.salt_sha256 = ""
-        """The fingerprint of the salt that the class is graded with; empty if none was noted."""
+        """The fingerprint of the salt that the class is graded with; empty if unknown."""
         self.course = ""
-        """What the course calls itself whose lessons these are; empty where that was not noted."""
+        """The title of the course of these lessons; empty if unknown."""
         self.problem = ""
-        """A line where there is a record that cannot be read."""
+        """A message if the record exists and cannot be read."""
         self._folders: dict[str, _Folder] = {}
         try:
             self._read(json.loads((results / RECORD).read_text(encoding="utf-8")))
@@ -87,12 +87,12 @@ class ClassRecord:
 
     @property
     def handed_in(self) -> set[Place]:
-        """All that was handed in, in any folder, and can be graded."""
+        """All gradable hand-ins, in any folder."""
         return set().union(*(folder.handed_in for folder in self._folders.values()))
 
     @property
     def times(self) -> dict[Place, HandedIn]:
-        """When hand-ins came, of all folders, as far as platforms say it."""
+        """When the hand-ins of all folders arrived, as far as platforms say so."""
         return {
             place: at
             for folder in self._folders.values()
@@ -102,46 +102,46 @@ class ClassRecord:
 
     @property
     def previous(self) -> dict[Place, HandedIn]:
-        """When those hand-ins came that others have replaced, as far as platforms said it."""
+        """When hand-ins arrived that others have replaced, as far as platforms say so."""
         return {place: at for folder in self._folders.values() for place, at in folder.previous.items()}
 
     @property
     def earlier(self) -> list[EarlierFile]:
-        """The attempts that lie beside those that count, of all folders, each once."""
+        """The superseded attempts of all folders, without duplicates."""
         return list(dict.fromkeys(one for folder in self._folders.values() for one in folder.earlier))
 
     @property
     def not_recognised(self) -> list[Unrecognised]:
-        """The files that were handed in and are not graded, of all folders; what two copies of a class share, once."""
+        """The ungraded files of all folders, without duplicates (two copies of a class may share some)."""
         rows = [row for folder in self._folders.values() for row in folder.not_recognised]
         return list(dict.fromkeys(rows))
 
     def elsewhere(self, class_folder: Path) -> int:
-        """How many submissions were handed in, in other folders alone that are known."""
+        """Number of submissions that were handed in only in other, known folders."""
         here = self._folders.get(self._name(class_folder), _Folder()).handed_in
         return len(self.handed_in - here) - self.unplaced
 
     @property
     def unplaced(self) -> int:
-        """How many results are older than the record, and of no folder that was seen since."""
+        """Number of results older than the record whose folder was not seen since."""
         return len(self._folders.get(BEFORE, _Folder()).handed_in)
 
     def owners(self, place: Place, *, beside: Path) -> list[str]:
-        """The other class folders whose hand-in has the result, as far as they are known."""
+        """The other known class folders whose hand-in has this result."""
         here = self._name(beside)
         others = (name for name, folder in self._folders.items() if place in folder.handed_in)
         return [name for name in others if name not in (here, BEFORE)]
 
     def entries_of(self, name: str) -> frozenset[str]:
-        """What a platform called what lay in a class folder, which is named as `owners` names it."""
+        """The platform's identifiers of the entries in a class folder, given by its name from `owners`."""
         return self._folders[name].entries
 
     def entries_at(self, class_folder: Path) -> frozenset[str]:
-        """What a platform called what lay at this path when it was graded before."""
+        """The platform's identifiers of the entries last graded at this path."""
         return self._folders.get(self._name(class_folder), _Folder()).entries
 
     def give_up(self, place: Place, *, beside: Path, sha256: str) -> None:
-        """Let no other class folder have this result any more; `sha256` is of the file that it was of."""
+        """Take a result away from all other class folders; `sha256` is the hash of the file that it is of."""
         here = self._name(beside)
         for name, folder in self._folders.items():
             if name != here and place in folder.handed_in:
@@ -149,7 +149,7 @@ class ClassRecord:
                 folder.given_up[place] = sha256
 
     def was_given_up(self, place: Place, class_folder: Path, sha256: str) -> bool:
-        """Whether this very file had its result replaced by that of another class folder."""
+        """Whether another class folder's result has replaced the result of this very file."""
         folder = self._folders.get(self._name(class_folder), _Folder())
         return bool(sha256) and folder.given_up.get(place) == sha256
 
@@ -158,7 +158,7 @@ class ClassRecord:
         return sorted(set(places(self._results)) - self.handed_in)
 
     def note(self, class_folder: Path, found: ClassFolder) -> None:
-        """Let what was found now replace what was in the same class folder before."""
+        """Replace the record of this class folder by what was found now."""
         here = {(item.student, item.lesson) for item in found.work}
         before = self._folders.get(self._name(class_folder), _Folder())
         times = {
@@ -175,7 +175,7 @@ class ClassRecord:
             older.handed_in = older.handed_in & set(places(self._results)) - here
 
     def write(self) -> None:
-        """Write the record. `OSError` if that cannot be."""
+        """Write the record. Raises `OSError` if it cannot be written."""
         folders = {
             name: {
                 "handed_in": sorted(map(list, folder.handed_in)),
@@ -205,29 +205,29 @@ class ClassRecord:
             )
 
     def _guess(self) -> None:
-        """Where nothing is recorded: all results count, and their salt is that of the first."""
+        """Make up a record if there is none: all results count, with the first result's salt."""
         before = sorted(places(self._results))
         self._folders = {BEFORE: _Folder(set(before))} if before else {}
         found = (read_result(result_file(self._results, *place)) for place in before)
         self.salt_sha256 = next((result.salt_sha256 for result in found if result is not None), "")
 
     def _name(self, class_folder: Path) -> str:
-        """A class folder as seen from the results: both may be moved together."""
+        """A class folder's path relative to the results, so that both may be moved together."""
         path, start = os.path.realpath(class_folder), os.path.realpath(self._results)
         try:
             return os.path.relpath(path, start)
-        except ValueError:  # another drive
+        except ValueError:  # on another drive
             return path
 
 
 def unrecognised_result(row: Unrecognised) -> SubmissionResult:
-    """A file that is not graded, as reports show it: no lesson, no points."""
+    """A report row for a file that is not graded, without lesson or points."""
     file = clean(row.file, MOST_SHOWN)
     return _uncounted(row.student, "", file, NOT_RECOGNISED, f"{file}: {row.why}")
 
 
 def gone_result(result: SubmissionResult) -> SubmissionResult:
-    """A result whose file is no longer there, as reports show it: it does not count."""
+    """A report row for a result whose file was deleted; it does not count."""
     points = f"{in_points(result.points)}/{in_points(result.max_points)}"
     what = f"{result.file} is no longer in the class folder; its {points} do not count"
     return _uncounted(result.student, result.lesson, result.file, GONE, what)

@@ -1,7 +1,7 @@
-"""Grading a class on a Dask cluster: submissions go out as bytes, results come back as JSON.
+"""Grades a class on a Dask cluster: submissions go out as bytes, results come back as JSON.
 
-Needs the extra `cluster`. What a worker says is checked before it is believed: it graded what it was given, with the
-grader that is installed here. book/teach_scale.md says how to run one.
+Needs the extra `cluster`. A worker's answer is accepted only if it is for the submission that was sent and from the
+same version of the grader as here. book/teach_scale.md describes how to run a cluster.
 """
 
 from __future__ import annotations
@@ -35,37 +35,37 @@ if TYPE_CHECKING:
     from autograder.classroom.cluster_worker import Task
 
 AHEAD, DRAWN = 256, 8
-"""Submissions that are known before the first goes out, and how many more are drawn each time one does."""
+"""Submissions drawn before the first is sent, and how many more are drawn each time one is sent."""
 CONNECT_SECONDS = 10.0
 ADDRESS = re.compile(r"(tcp|tls)://(\[[^][]+\]|[^][:/]+):[0-9]+")
 WORKER_TIMEOUT = 60.0
-"""Seconds without any worker after which the cluster is given up on."""
+"""Seconds without any worker after which the run ends with an error."""
 LOOK_SECONDS = 2.0
-"""How often the client looks which workers there are."""
+"""Interval at which the client asks for the number of workers."""
 FLYING_BYTES = 128 * 2**20
-"""Bytes of submissions that are with the cluster at a time."""
+"""Most bytes of submissions on the cluster at a time."""
 GIVEN_UP = 3
-"""How often Dask may give up on a submission: by its rules, whose worker was lost for another's doing is lost too."""
+"""Retries after Dask's `KilledWorker`. Dask also blames a task for a worker that another task killed."""
 
 
 class ClusterError(PoolError):
-    """The cluster cannot be used, or no longer; the message says why and what to do."""
+    """The cluster cannot be used, or was lost; the message says why and what to do."""
 
 
 def grade_on_cluster(
     work: Iterable[Work], *, scheduler: str, isolation: str, salt: str, timeout: float = WORKER_TIMEOUT
 ) -> Generator[SubmissionResult, None, None]:
-    """The results of `work`, in the order in which they become known.
+    """Yield the results of `work` as they arrive.
 
-    Files are read when their turn comes, so that few are in memory at a time. When the iterator is closed, what has
-    not been graded is cancelled on the cluster, and the workers end what they keep for this class.
+    Files are read when they are sent, so that few are in memory at a time. Closing the iterator cancels ungraded tasks
+    on the cluster and ends the workers' grading processes for this class.
 
     Args:
-        scheduler: the address of Dask's scheduler, as `tcp://host:8786` or `tls://host:8786`.
-        timeout: seconds without any worker after which the cluster is given up on.
+        scheduler: address of Dask's scheduler, as `tcp://host:8786` or `tls://host:8786`.
+        timeout: seconds without any worker after which the run ends with an error.
 
     Raises:
-        ClusterError: no scheduler there, no workers, workers with another grader, or without Landlock.
+        ClusterError: no scheduler at that address, no workers, workers with another grader, or without Landlock.
     """
     waiting = _Waiting(work)
     waiting.draw(AHEAD)
@@ -80,9 +80,9 @@ def grade_on_cluster(
 
 
 class _Waiting:
-    """The work that is not sent yet, drawn from its source little by little.
+    """The work not sent yet, drawn from its source in small portions.
 
-    It goes out lesson by lesson as far as it is known: a worker that changes the lesson loads other checks.
+    Work is sent lesson by lesson, as far as it is known: a worker has to load other checks for another lesson.
     """
 
     def __init__(self, source: Iterable[Work]) -> None:
@@ -99,7 +99,7 @@ class _Waiting:
             self._by_lesson.setdefault(item.lesson, deque()).append(item)
 
     def next(self) -> Work | None:
-        """The next of the lesson that is under way, or of that which has most; None if there is none yet."""
+        """The next work of the current lesson, or else of the lesson with most; None if nothing is left."""
         if not self._complete:
             self.draw(DRAWN)
         if not self._by_lesson.get(self._lesson):
@@ -108,12 +108,12 @@ class _Waiting:
         return self._by_lesson[self._lesson].popleft() if self._lesson else None
 
     def done(self) -> bool:
-        """Whether all of it is sent."""
+        """Whether all work has been sent."""
         return self._complete and not any(self._by_lesson.values())
 
 
 class _Run:
-    """One class on its way through the cluster."""
+    """One class being graded on the cluster."""
 
     def __init__(self, client: Client, scheduler: str, isolation: str, salt: str, timeout: float) -> None:
         self._client = client
@@ -124,25 +124,25 @@ class _Run:
         self._timeout = timeout
         self._id = uuid.uuid4().hex[:12]
         self._tasks = 0
-        self._flying: dict[Future, tuple[Work, Task]] = {}
+        self._in_flight: dict[Future, tuple[Work, Task]] = {}
         self._bytes = 0
-        self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._given_up: dict[Work, int] = {}
         self._threads = 1
         self._looked = self._last_seen = time.monotonic()
         self._confined_by: dict[str, str] = {}
-        """What confines submissions, by lesson, for all lessons that the workers were asked about."""
+        """Sandbox of the workers by lesson, for all lessons that they were asked about."""
         self._failed: dict[str, str] = {}
-        """Why a lesson cannot be graded."""
+        """By lesson that cannot be graded: why."""
 
     def results(self, waiting: _Waiting) -> Iterator[SubmissionResult]:
-        """What comes back, in the order in which it does."""
-        while self._flying or not waiting.done():
+        """Send work and yield results as they arrive."""
+        while self._in_flight or not waiting.done():
             while self._has_room() and (work := waiting.next()) is not None:
                 result = self._send(work)
                 if result is not None:
                     yield result
-            landed = self._next_landed() if self._flying else None
+            landed = self._next_finished() if self._in_flight else None
             if landed is not None:
                 result = self._result(landed)
                 if result is not None:
@@ -151,7 +151,7 @@ class _Run:
             raise ClusterError("; ".join(dict.fromkeys(self._failed.values())))
 
     def _check_workers(self, lesson: str) -> None:
-        """Wait for a worker, and see that all there are grade this lesson as this machine would."""
+        """Wait for a worker, and require all workers to grade this lesson as this machine would."""
         from autograder.classroom.cluster_worker import describe
 
         with self._scheduler_answers():
@@ -167,19 +167,19 @@ class _Run:
             self._confined_by[lesson] = description["isolation"]
 
     def end(self) -> None:
-        """Take back what has not been graded, and let the workers end their grading processes."""
+        """Cancel ungraded tasks and end the workers' grading processes."""
         from autograder.classroom.cluster_worker import end_run
 
         if self._client.status == "running":
             with contextlib.suppress(Exception):
-                self._client.cancel(list(self._flying))
+                self._client.cancel(list(self._in_flight))
                 self._client.run(end_run, self._id, on_error="ignore")
 
     def _has_room(self) -> bool:
-        return len(self._flying) < 2 * self._threads + 2 and self._bytes < FLYING_BYTES
+        return len(self._in_flight) < 2 * self._threads + 2 and self._bytes < FLYING_BYTES
 
     def _send(self, work: Work) -> SubmissionResult | None:
-        """Send a submission; the result of one that cannot be read, which is judged where its file is."""
+        """Send a submission; if its file cannot be read, return that result instead."""
         from autograder.classroom.cluster_worker import Task
 
         if work.lesson in self._failed:
@@ -205,14 +205,14 @@ class _Run:
         key = f"grade-{work.lesson}-{self._id}-{self._tasks}"
         with self._scheduler_answers():
             future = self._client.submit(grade_task, task, key=key, pure=False)
-        self._flying[future] = (work, task)
+        self._in_flight[future] = (work, task)
         self._bytes += len(task.data)
-        future.add_done_callback(self._landed.put)
+        future.add_done_callback(self._finished.put)
 
-    def _next_landed(self) -> Future | None:
-        """The next task that ended; None for now. Looks after the cluster meanwhile."""
+    def _next_finished(self) -> Future | None:
+        """The next finished task; None if there is none yet. Also checks from time to time that workers are left."""
         with contextlib.suppress(queue.Empty):
-            future = self._landed.get(timeout=LOOK_SECONDS)
+            future = self._finished.get(timeout=LOOK_SECONDS)
             if time.monotonic() < self._looked + LOOK_SECONDS:
                 return future
             self._look()
@@ -225,7 +225,7 @@ class _Run:
             self._count_threads()
 
     def _count_threads(self) -> int:
-        """How many submissions the cluster grades at a time. `ClusterError` when it has had no worker for long."""
+        """Number of submissions graded at a time. Raises `ClusterError` after too long without workers."""
         now = time.monotonic()
         threads = sum(self._client.nthreads().values())
         if threads:
@@ -239,13 +239,13 @@ class _Run:
         return threads
 
     def _result(self, future: Future) -> SubmissionResult | None:
-        """What became of a task; None if it goes out again."""
+        """The result of a task; None if it is sent again or its lesson failed."""
         from distributed import KilledWorker
 
-        work, task = self._flying[future]
+        work, task = self._in_flight[future]
         try:
             with self._scheduler_answers():
-                if future.status == "cancelled":  # by someone else, or because the scheduler is gone
+                if future.status == "cancelled":  # by another client, or because the scheduler is gone
                     raise ConnectionError
                 error = future.exception()
                 if isinstance(error, KilledWorker):
@@ -254,20 +254,20 @@ class _Run:
                     raise ClusterError(_cannot_grade("", error))
                 answer = future.result()
         finally:
-            del self._flying[future]
+            del self._in_flight[future]
             self._bytes -= len(task.data)
-        return self._believe(answer, work, task)
+        return self._checked_result(answer, work, task)
 
     def _send_again(self, work: Work, task: Task, future: Future) -> SubmissionResult | None:
-        """Dask gave up on it. Attempts that others' deaths ended do not count; the worker sees when it is enough."""
+        """Retry after `KilledWorker`. The task takes along its count of attempts, which the worker limits."""
         self._given_up[work] = self._given_up.get(work, 0) + 1
         if self._given_up[work] >= GIVEN_UP:
             return ungraded(work, "killed", "its workers were lost, again and again.", self._isolation, self._salt)
         self._submit(work, replace(task, lost=self._client.get_metadata([future.key], task.lost)))
         return None
 
-    def _believe(self, answer: str, work: Work, task: Task) -> SubmissionResult | None:
-        """The result in a worker's answer, if it is one of this submission by this grader."""
+    def _checked_result(self, answer: str, work: Work, task: Task) -> SubmissionResult | None:
+        """The result in a worker's answer, after checking that it is for this submission and by this grader."""
         try:
             said = json.loads(answer)
             worker = str(said["worker"])
@@ -295,7 +295,7 @@ class _Run:
 
     @contextlib.contextmanager
     def _scheduler_answers(self) -> Iterator[None]:
-        """Say in one line when the scheduler does not."""
+        """Turn a lost scheduler into a one-line `ClusterError`."""
         try:
             yield
         except ClusterError:
@@ -313,7 +313,7 @@ _AGAIN = "what is graded is kept, and the same command goes on from there"
 
 @contextlib.contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
-    """A client of the scheduler, which says nothing of its own."""
+    """A Dask client without output of its own."""
     try:
         import dask
         from distributed import Client
@@ -322,7 +322,7 @@ def _connected(scheduler: str) -> Iterator[Client]:
     with _quiet(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "64 MiB"}):
         security = _security(scheduler)
         try:
-            with warnings.catch_warnings():  # other versions of other packages: the grader's is what counts
+            with warnings.catch_warnings():  # only the grader's own version matters
                 warnings.simplefilter("ignore")
                 client = Client(scheduler, timeout=CONNECT_SECONDS, security=security, set_as_default=False)
         except Exception as error:
@@ -336,9 +336,9 @@ def _connected(scheduler: str) -> Iterator[Client]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without Dask's own lines: what goes wrong is said in one.
+    """Silence Dask's logging; failures are reported in one line.
 
-    asyncio stays silent for good: what an interrupt made Dask drop is reported when it is collected, after the end.
+    asyncio's logger stays silent: tasks that Dask drops on Ctrl-C are reported when they are collected, after the end.
     """
     logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
     loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith("distributed")]
@@ -353,7 +353,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _security(scheduler: str) -> Security:
-    """What the address needs. A client that cannot begin at all would keep the command waiting, so it is seen here."""
+    """Dask's TLS settings for the address. Checked here, since a client with bad settings waits instead of failing."""
     from distributed import Security
 
     if not ADDRESS.fullmatch(scheduler):
@@ -374,7 +374,7 @@ def _cannot_grade(worker: str, error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> str:
-    """An exception in one line, with the first cause that is named."""
+    """An exception in one line, with its root cause."""
     while error.__cause__ is not None:
         error = error.__cause__
     text = " ".join(str(error).split())

@@ -1,8 +1,8 @@
-"""A grading process beside a Dask worker: one lesson's checks and its warm workers, kept from task to task.
+"""A grading process of a Dask worker, with one lesson's checks and warm workers, kept from task to task.
 
-A process of its own, because checks use process-wide state and a Dask worker runs several tasks at a time; a
-subprocess, because Dask's worker processes are daemons, which may have no children by `multiprocessing`. Standard
-input is a socket to the Dask worker, which sends its `Settings` first.
+It is a process because checks use process-wide state and a Dask worker runs several tasks at a time. It is a
+`subprocess` because Dask's workers are daemons, which may not have `multiprocessing` children. Standard input is a
+socket to the Dask worker, which sends its `Settings` first.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import os
 from autograder.classroom.grader import serve_stream
 
 IDLE_SECONDS = 300.0
-"""After so long without work it ends: the command that sent the tasks was killed and could not say goodbye."""
+"""It ends after so long without work: the command that sent the tasks was probably killed."""
 
 
 def main() -> None:
-    """Serve the Dask worker at the other end of standard input until it says goodbye, and end when it is gone."""
+    """Serve the Dask worker on standard input until it says goodbye or ends."""
     stream = os.dup(0)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)

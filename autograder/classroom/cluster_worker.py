@@ -1,4 +1,4 @@
-"""What runs inside a Dask worker: the tasks of a class, and the grading processes that it keeps between them."""
+"""Runs inside a Dask worker: grades the tasks of a class in processes that it keeps between tasks."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from course.own import OURS, VARIABLE, CourseError, course_named, serving
 from course.syllabus import find_lesson
 
 SPARE = 1
-"""Grading processes that a worker keeps beside one a thread, for work of several lessons in turn."""
+"""Grading processes kept in addition to one per thread, for alternating lessons."""
 
 _state = threading.Lock()
-"""Held while a worker's `Graders` are made: its threads may begin at the same moment."""
+"""Held while a worker's `Graders` are created, because several of its threads may start at once."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One submission on its way to a worker: plain data, and all that grading it needs."""
+    """One submission on its way to a worker, with everything needed to grade it."""
 
     run: str
-    """Which `backprop grade` it belongs to."""
+    """Identifies the `backprop grade` run."""
     student: str
     lesson: str
     name: str
@@ -51,27 +51,27 @@ class Task:
     isolation: str
     salt: str
     course: str = OURS
-    """By which name `course_named` knows the course: the same path on all machines."""
+    """The course's name for `course_named`: the same path on all machines."""
     lost: int = 0
-    """Attempts that ended with the loss of their worker."""
+    """Attempts that ended because their worker was lost."""
     before: SubmissionResult | None = None
-    """As `Work` has it."""
+    """See `Work.before`."""
 
 
 async def describe(lesson: str, isolation: str, course: str = OURS) -> dict[str, str]:
-    """What this machine grades a lesson with: the grader's `version`, its `isolation`, and why it `cannot`."""
+    """How this machine grades a lesson: the grader's `version`, its `isolation`, and in `cannot` why it cannot."""
     version, confined_by, cannot = "", isolation, ""
     try:
         with serving(course_named(course)):
             version = await asyncio.to_thread(grader_version, lesson)
             confined_by = await asyncio.to_thread(_confined_by, lesson, isolation)
-    except (IsolationError, CourseError, KeyError) as error:  # a lesson that its copy of the course has not
+    except (IsolationError, CourseError, KeyError) as error:  # the lesson may be missing in its copy of the course
         cannot = str(error.args[0])
     return {"version": version, "isolation": confined_by, "cannot": cannot}
 
 
 def _confined_by(lesson: str, isolation: str) -> str:
-    """What confines submissions here, as results record it: a worker is started to see whether one can be."""
+    """The sandbox used here, as results record it. Starts a worker to find out."""
     workers = Workers(find_lesson(lesson), isolation)
     try:
         worker = workers.of(workers.lesson.environment)
@@ -85,7 +85,8 @@ def grade_task(task: Task) -> str:
     """Grade a submission in one of the worker's grading processes.
 
     Returns:
-        JSON with the `worker`, and either the `result` or, where this machine cannot grade at all, why it `failed`.
+        JSON with the `worker`, and either the `result` or, if this machine cannot grade the lesson at all, why it
+            `failed`.
     """
     worker = get_worker()
     with tempfile.TemporaryDirectory(prefix="submission-", dir=worker.local_directory) as folder:
@@ -98,16 +99,16 @@ def grade_task(task: Task) -> str:
 
 
 def _grade(worker: Worker, task: Task, work: Work) -> SubmissionResult | Failed:
-    """Each attempt is counted with the scheduler before it begins: whatever it kills, there is no third one."""
+    """Grade in at most `ATTEMPTS` attempts. The scheduler counts them first, so that the count survives this worker."""
     graders, attempts = _graders(worker, task), _Attempts(worker, task.lost)
     while (begun := attempts.begun()) < ATTEMPTS:
         with graders.turn(alone=begun > 0):
             attempts.set(begun + 1)
             answer = graders.grade(work)
         if answer is not None:
-            attempts.set(0)  # should the answer be lost with its worker, that is not the submission's doing
+            attempts.set(0)  # if the answer is lost with its worker, the submission is not to blame
             return answer
-        if graders.closed:  # the worker ends, or the class: nothing was wrong with the submission
+        if graders.closed:  # the worker or the run ends: the submission is not to blame
             with contextlib.suppress(Exception):
                 attempts.set(begun)
             raise Reschedule
@@ -115,7 +116,7 @@ def _grade(worker: Worker, task: Task, work: Work) -> SubmissionResult | Failed:
 
 
 def _graders(worker: Worker, task: Task) -> Graders:
-    """This worker's grading processes for the class; a plugin, so that Dask stops them with the worker."""
+    """This worker's grading processes for the class, a plugin so that Dask stops them with the worker."""
     with _state:
         name = plugin_name(task.run)
         if name not in worker.plugins:
@@ -132,12 +133,12 @@ async def end_run(run: str, dask_worker: Worker) -> None:
 
 
 def plugin_name(run: str) -> str:
-    """Under which name a worker keeps the grading processes of a class."""
+    """The plugin name of a class's grading processes."""
     return f"backprop-{run}"
 
 
 class _Attempts:
-    """How often the current task was begun and not ended, kept by the scheduler, which outlives workers."""
+    """Unfinished attempts at the current task, counted on the scheduler, which outlives workers."""
 
     def __init__(self, worker: Worker, lost: int) -> None:
         self._worker, self._lost, self._key = worker, lost, worker.get_current_task()
@@ -151,7 +152,7 @@ class _Attempts:
 
 
 class Graders(WorkerPlugin):
-    """The grading processes of one class on one worker: few, the longest idle replaced first."""
+    """The grading processes of one class on one worker; at the limit, the longest idle one is replaced."""
 
     def __init__(self, isolation: str, salt: str, course: str = OURS) -> None:
         self._isolation = isolation
@@ -166,14 +167,14 @@ class Graders(WorkerPlugin):
         self.closed = False
 
     def setup(self, worker: Worker) -> None:
-        self._folder = worker.local_directory  # Dask clears it up, even after a worker that was killed
+        self._folder = worker.local_directory  # Dask removes it, even after a worker that was killed
         self._most = worker.state.nthreads
 
     async def teardown(self, worker: Worker) -> None:
         await asyncio.to_thread(self.stop)
 
     def stop(self) -> None:
-        """End all of them, at once where they are at work."""
+        """End all grading processes, busy ones at once."""
         with self._changed:
             self.closed = True
             idle, self._idle = self._idle, []
@@ -184,7 +185,7 @@ class Graders(WorkerPlugin):
 
     @contextlib.contextmanager
     def turn(self, *, alone: bool) -> Iterator[None]:
-        """A worker's turn. A submission that lost a process before has it alone: it cannot take others along."""
+        """Wait for permission to grade. A submission that killed a process runs `alone`, so that no other suffers."""
         with self._changed:
             if alone:
                 self._suspects += 1
@@ -201,7 +202,7 @@ class Graders(WorkerPlugin):
                 self._changed.notify_all()
 
     def grade(self, work: Work) -> SubmissionResult | Failed | None:
-        """The answer of a grading process. None if the process died at it, or all are stopped."""
+        """The answer of a grading process. None if the process died on it, or all are stopped."""
         answer: Said | None = Failed(f"its grading processes for {work.lesson} end before they begin")
         for _ in range(STILLBORN):
             process = self._take(work.lesson)
@@ -226,7 +227,7 @@ class Graders(WorkerPlugin):
             process.stop()
 
     def _take(self, lesson: str) -> GradingProcess | None:
-        """A process for `lesson`: the one used last, or a new one in the place of another lesson's."""
+        """A process for `lesson`: the one used last, or a new one, if necessary in place of another lesson's."""
         with self._changed:
             if self.closed:
                 return None
@@ -246,7 +247,7 @@ class Graders(WorkerPlugin):
 
 
 class GradingProcess:
-    """The Dask worker's end of one `cluster_grader`."""
+    """The Dask worker's side of one `cluster_grader` process."""
 
     def __init__(self, settings: Settings, folder: str, course: str = OURS) -> None:
         self.lesson = settings.lesson
@@ -257,14 +258,14 @@ class GradingProcess:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, **ONE_THREAD, VARIABLE: course, "TMPDIR": folder},
-                start_new_session=True,  # Ctrl-C is the Dask worker's to handle
+                start_new_session=True,  # the Dask worker handles Ctrl-C
             )
         self._connection = Connection(ours.detach())
         self._began: Said | None = None
         tell(self._connection, settings)
 
     def alive(self) -> bool:
-        """Whether it runs still; it ends when it is idle for long."""
+        """Whether it is running; it ends after a long idle time."""
         return self._process.poll() is None
 
     def grade(self, work: Work) -> Said | None:
@@ -273,17 +274,17 @@ class GradingProcess:
         return hear(self._connection)
 
     def began(self) -> Said | None:
-        """Wait until it is ready, or says why it failed; None if it died before."""
+        """Wait for `Ready` or `Failed`; None if it died first."""
         if self._began is None:
             self._began = hear(self._connection)
         return self._began
 
     def kill(self) -> None:
-        """End it at once. What it runs sees that it is gone, and leaves nothing behind."""
+        """End it at once. Its sandboxed workers notice, and remove their folders."""
         self._process.kill()
 
     def stop(self) -> None:
-        """Let it end and clean up."""
+        """Let it end and clean up; kill it after 5 seconds."""
         tell(self._connection, None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)

@@ -1,4 +1,4 @@
-"""What of a hand-in is the course's own: learners clone the course, and work in the clone."""
+"""Recognises the course's own files among a student's: many students clone the course and work in the clone."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from autograder.places import OWN_LESSONS, ROOT, Places
 from course.own import FILE, extends_ours
 
 COURSE_FOLDERS = frozenset({"autograder", "benchmarks", "book", "course", "docs", "tests"})
-"""Folders of a clone in which nobody works."""
+"""Folders of a clone that students do not work in."""
 COURSE_FILES = frozenset({"setup.py"})
 SOLUTIONS = "solutions"
 AUTHORED = re.compile(rb"^[ \t]*### BEGIN SOLUTION\b", re.MULTILINE)
-"""By what an older version of a solution is known: notebooks have nothing of the kind."""
+"""Identifies older versions of a solution; notebooks have no such line."""
 
 
 def is_clone(folder: Path) -> bool:
-    """Whether a folder is a copy of the course, which its student has cloned or downloaded."""
+    """Whether a folder is a clone or download of the course."""
     ours = (folder / "course" / "syllabus.toml").is_file() and (folder / "autograder").is_dir()
     return ours or ((folder / FILE).is_file() and (folder / OWN_LESSONS).is_dir())
 
 
 def is_ours(data: bytes) -> bool:
-    """Whether a file is the course's, byte for byte but for the ends of lines, which Git changes on Windows."""
+    """Whether a file is the course's, byte for byte except for line endings, which Git changes on Windows."""
     return _fingerprint(data) in _ours(Places()) or AUTHORED.search(data) is not None
 
 
 def is_solution(sha256: str) -> bool:
-    """Whether a file with this hash is a solution of the course."""
+    """Whether the hash is that of one of the course's solutions."""
     return sha256 in _solutions(Places())
 
 
-def _with_the_extended(places: Places) -> tuple[Places, ...]:
+def _with_base_course(places: Places) -> tuple[Places, ...]:
     return (places, Places(ROOT)) if places.is_own and extends_ours(places.root) else (places,)
 
 
 @cache
 def _ours(places: Places) -> frozenset[str]:
-    notebooks = [file for course in _with_the_extended(places) for file in course.notebooks.glob("*.ipynb")]
+    notebooks = [file for course in _with_base_course(places) for file in course.notebooks.glob("*.ipynb")]
     notebooks += (ROOT / "autograder" / "sample_class").glob("*/*")
     return frozenset(_fingerprint(file.read_bytes()) for file in notebooks if file.is_file()) | _solutions(places)
 
 
 @cache
 def _solutions(places: Places) -> frozenset[str]:
-    files = {file for course in _with_the_extended(places) for file in course.solutions.glob("*.py")}
+    files = {file for course in _with_base_course(places) for file in course.solutions.glob("*.py")}
     return frozenset(_fingerprint(file.read_bytes()) for file in files)
 
 

@@ -17,7 +17,7 @@ SERIAL = re.compile(r".*_(\d+)_?", re.DOTALL)
 
 
 def shared_with(entries: Set[str], before: Set[str]) -> int:
-    """How many entries a later download shares with the earlier one; 0 if it is not a later download of it."""
+    """Number of entries that a later download shares with an earlier one; 0 if it is not a later download of it."""
     shared = len(entries & before)
     return shared if before and 2 * shared >= len(before) and _latest(entries) >= _latest(before) else 0
 

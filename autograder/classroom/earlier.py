@@ -1,7 +1,7 @@
-"""Earlier attempts: what was handed in for a lesson before what counts.
+"""Earlier attempts at a lesson, superseded by a later one.
 
-Of those that lie in a class folder beside the last one the record has file and time; they are not graded. A result
-whose hand-in was replaced since is kept, out of the way of the students' folders.
+Attempts still in a class folder are listed in the record with file and time, and not graded. Replaced results are kept
+in a folder of their own beside the students' folders.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from autograder.classroom.results_folder import UNFINISHED
 from autograder.judging.records.results import SubmissionResult, write_json
 
 EARLIER = ".earlier"
-"""Where replaced results are kept, in the folder of results; no student's name."""
+"""Folder of replaced results in the folder of results; not a student's name."""
 
 
 @dataclass(frozen=True, order=True)
 class Attempt:
-    """One attempt that does not count any more."""
+    """One superseded attempt."""
 
     at: str
-    """When it came, ISO 8601; empty if nobody says."""
+    """When it arrived, ISO 8601; empty if unknown."""
     file: str
     points: float | None = None
-    """What it had; None if it was not graded."""
+    """None if it was not graded."""
     max_points: float = 0.0
 
 
 @dataclass(frozen=True, order=True)
 class EarlierFile:
-    """An attempt that lies in a class folder beside the one that counts."""
+    """A superseded attempt that is still in a class folder."""
 
     student: str
     lesson: str
@@ -41,7 +41,7 @@ class EarlierFile:
 
 
 def keep_replaced(results: Path, old: SubmissionResult | None, new: SubmissionResult, at: str) -> None:
-    """Keep a result that is about to be replaced by that of another file; `at`: when the old one came.
+    """Keep the result `old`, which arrived `at`, if `new` is about to replace it and is of another file.
 
     Raises:
         OSError: it cannot be written.
@@ -54,7 +54,7 @@ def keep_replaced(results: Path, old: SubmissionResult | None, new: SubmissionRe
 
 
 def replaced(results: Path, student: str, lesson: str, *, sha256: str) -> Iterator[Attempt]:
-    """The attempts whose results were replaced; `sha256`: of the one that counts, which may have been there before."""
+    """The attempts whose results were replaced, without the one that counts, whose hash is `sha256`."""
     folder = results / EARLIER / student / lesson
     try:
         files = sorted(folder.glob("*.json"))

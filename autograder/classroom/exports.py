@@ -1,18 +1,18 @@
-"""Who handed in what in a class folder: ours, or as a platform exports a class.
+"""Finds the students' hand-ins in a class folder, which has our layout or that of a platform's export.
 
     ours                CLASS/<student>/, or CLASS/<student>.zip
-    Canvas              CLASS/<name>_<user>_<attachment>_<file>, with _LATE before the numbers of who was late; of
-                        unnamed students CLASS/anon_<letters>_<attachment>_<file>, with LATE_ before that
-    Moodle              CLASS/<name>_<number>_assignsubmission_file_/<file>, or all that with the file's name in one
-    Gradescope          CLASS/submission_<number>/, and who it is in CLASS/submission_metadata.yml
-    Brightspace         CLASS/<number>-<number> - <name> - <date>/<file>, or all that in one name
+    Canvas              CLASS/<name>_<user>_<attachment>_<file>, with _LATE before the numbers if late; of unnamed
+                        students CLASS/anon_<letters>_<attachment>_<file>, with LATE_ before that if late
+    Moodle              CLASS/<name>_<number>_assignsubmission_file_/<file>, or all of it in a file's name
+    Gradescope          CLASS/submission_<number>/, with the students listed in CLASS/submission_metadata.yml
+    Brightspace         CLASS/<number>-<number> - <name> - <date>/<file>, or all of it in a file's name
     Blackboard          CLASS/<assignment>_<username>_attempt_<date>_<file>, beside receipts that end in .txt
     GitHub Classroom    CLASS/<assignment>-<username>/, Git repositories, with CLASS called <assignment>-submissions
     nbgrader            CLASS/<student>/<assignment>/<file>, with CLASS called submitted
 
-A student has the same name in every export of a platform as far as it lets us: with Canvas `name_user`, with Moodle the
-name alone (its number is another in each assignment), with Gradescope the mail address, with Brightspace the name (its
-number is added where two are called so), with Blackboard and GitHub the username.
+A student gets the same name in every export of a platform as far as possible: with Canvas `name_user`, with Moodle the
+name alone (its number differs between assignments), with Gradescope the mail address, with Brightspace the name (and
+its number for namesakes), with Blackboard and GitHub the username.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from autograder.wording import counted
 
 METADATA = "submission_metadata.yml"
 SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".DS_Store")
-"""What systems and programs put into a class folder, beside what begins with `._`."""
+"""Names that systems and programs put into a class folder, in addition to those that begin with `._`."""
 NBGRADER = "submitted"
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
@@ -44,64 +44,64 @@ CANVAS = re.compile(
     r"_(?:\d+_(?P<file>.+)|(?P<typed>(?:text|link)\.html))",
     re.DOTALL | re.IGNORECASE,
 )
-"""Text and addresses that were typed in have no second number; who is graded anonymously has letters for the first.
-Of names that have no letters nothing is left. `LATE` stands where Canvas's lib/content_zipper.rb, `get_filename`, puts
-it: behind a name, and before `anon`, where there is none."""
+"""Typed-in text and addresses have no second number; anonymous students have letters for the first. A name without
+letters is empty. `LATE` follows the name, and precedes `anon` if there is none, as in Canvas's lib/content_zipper.rb,
+`get_filename`."""
 ARCHIVES = (".7z", ".rar", ".tar", ".tar.bz2", ".tar.gz", ".tar.xz", ".tgz")
-"""Archives of a student's that are not opened."""
+"""Archives that are not opened."""
 OF_NO_RESULTS = (*(ending for ending in (*NOTEBOOKS, *SCRIPTS) if ending != ".json"), ".zip")
 OF_RESULTS = f"it has the {RECORD} of a folder of results; remove that file, or the folder"
 CALLED = "student is called", "students are called"
 ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
-"""What Canvas adds to the name of a file that is handed in again."""
+"""Canvas's suffix for the name of a file that is handed in again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """What a grading worksheet of Moodle says of its numbers, which are another for each assignment."""
+    """Data from a grading worksheet of Moodle, keyed by its participant numbers, which differ between assignments."""
 
     names: Mapping[str, str] = field(default_factory=dict)
-    """What the results call who has a number: namesakes are told apart, the same in every assignment."""
+    """The student's name in the results, distinct for namesakes and the same in every assignment."""
     times: Mapping[str, str] = field(default_factory=dict)
     """When they handed in, ISO 8601."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandIn:
-    """What one student handed in: a folder, or a single file."""
+    """What one student handed in: a folder or a single file."""
 
     student: str
     path: Path
     name: str = ""
-    """What the student called the file; empty for a folder."""
+    """The student's name for the file; empty for a folder."""
     note: str = ""
-    """What the platform says of it."""
+    """A remark of the platform."""
     copy: int = 0
-    """Which copy of the file this is, the last being the highest."""
+    """The copy number in the file's name; the highest is the latest."""
     why: str = ""
-    """Why it is not looked at; empty if it is."""
+    """Why it is not read; empty if it is."""
     turn: tuple[str, int] = ("", 0)
-    """When it was handed in, where a student may do so again; the last counts."""
+    """Sort key among a student's attempts; the last counts."""
     late: bool = False
-    """Whether the platform says that it came late."""
+    """Whether the platform marks it as late."""
     at: str = ""
-    """When it came, ISO 8601, where the platform says it."""
+    """When it arrived, ISO 8601; empty if the platform does not say."""
     of: str = ""
-    """What tells whose it is: the name of its entry, or the platform's word; two of one name may be two students'."""
+    """Identifies the student: the platform's identifier or the entry's name. Two students may have the same name."""
     key: str = ""
-    """What the platform called its entry, without what the student chose; empty if none did."""
+    """The platform's part of the entry's name, without the part that the student chose; empty if there is none."""
     perhaps: bool = False
-    """Whether it is a student's only if there is something to grade in it: its name is like a system's."""
+    """Whether it counts as a hand-in only if it contains something to grade, because its name looks like a system's."""
 
 
 def hand_ins_of(
     folder: Path, left_out: Iterable[tuple[str, str]] = (), participants: Participants | None = None
 ) -> tuple[list[HandIn], list[str]]:
-    """What lies in a class folder, by student, and a line for each thing that nobody handed in.
+    """The hand-ins in a class folder, and a remark for each entry that is not one.
 
     Args:
-        left_out: what was not unpacked of its archive: where it would lie in `folder`, and why.
-        participants: whose Moodle's numbers are, where a grading worksheet was given.
+        left_out: entries not unpacked from the archive: their path relative to `folder`, and why.
+        participants: names for Moodle's numbers, from a grading worksheet.
 
     Raises:
         OSError: the folder cannot be read.
@@ -114,7 +114,7 @@ def hand_ins_of(
     links: list[Path] = []
     for entry in entries:
         path = folder / entry.name
-        if entry.is_symlink():  # first: whether a link to itself leads to a folder is an error
+        if entry.is_symlink():  # first: `is_dir` fails for a link to itself
             links.append(path)
         elif entry.is_dir():
             folders.append(path)
@@ -158,7 +158,7 @@ def hand_ins_of(
 
 
 def _is_of_results(folder: Path) -> bool:
-    """Whether a folder holds the record of a class, and nothing that no folder of results has."""
+    """Whether a folder has the record of a folder of results, and no file that such a folder never has."""
     if MOODLE.fullmatch(folder.name) or not os.path.isfile(folder / RECORD):
         return False
     walked = os.walk(folder)
@@ -174,18 +174,18 @@ def _is_systems(name: str) -> bool:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a name is like those that systems and programs give, and no platform gave it."""
+    """Whether a name looks like one of a system or program and not like a platform's."""
     return name.startswith(HIDDEN) and not (MOODLE.fullmatch(name) or CANVAS.fullmatch(name))
 
 
 def _parts(name: str) -> list[str]:
-    """The parts of the name of an archive's entry; none if they lead elsewhere."""
+    """The parts of an archive entry's path; empty if it leads out of the folder."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
     return [] if ".." in parts or name.startswith(("/", "\\")) else parts
 
 
 class _Students:
-    """What students are called, by the names of the folders and files in a class folder."""
+    """Maps entries of a class folder to students' names."""
 
     def __init__(
         self,
@@ -228,18 +228,18 @@ class _Students:
         return [(folder, student) for folder, students in self._submitters.items() for student in students]
 
     def turn(self, path: Path) -> tuple[str, int]:
-        """When a folder was handed in, by Gradescope's list or its own name."""
+        """When a folder was handed in, by Gradescope's list or its own name, as a sort key."""
         if match := BRIGHTSPACE.fullmatch(path.name):
             return brightspace_time(match["when"]), 0
         return self._turns.get(path.name, ("", 0))
 
     def at(self, path: Path) -> str:
-        """When a folder was handed in, where its platform says so."""
+        """When a folder was handed in, ISO 8601; empty if the platform does not say."""
         match = MOODLE.fullmatch(path.name)
         return self._participants.times.get(match["number"], "") if match else self.turn(path)[0]
 
     def of_folder(self, path: Path) -> list[str]:
-        """The students whose folder this is; none if it can be nobody's."""
+        """The students whose folder this is; several if they handed in together."""
         if path.name in self._submitters:
             return self._submitters[path.name]
         if match := MOODLE.fullmatch(path.name):
@@ -249,7 +249,7 @@ class _Students:
         return [as_folder(path.name.removeprefix(self._prefix))]
 
     def word_for(self, name: str) -> str:
-        """What tells whose an entry is: the platform's number or user, or else the entry's name."""
+        """Identifies the student of an entry: the platform's number or user, or else the entry's name."""
         if name in self._submitters:
             return "Gradescope's list"
         match = self._platform(name)[1] or MOODLE.fullmatch(name) or BRIGHTSPACE.fullmatch(name)
@@ -260,39 +260,39 @@ class _Students:
         return f"number {match['user' if match.re is CANVAS else 'number']}"
 
     def key_for(self, name: str) -> str:
-        """What a platform put before the part of an entry's name that the student chose; "" for other entries."""
+        """The platform's part of an entry's name, before the part that the student chose; "" for other entries."""
         if name in self._submitters:
             return name
         match = self._platform(name)[1] or MOODLE.fullmatch(name) or BRIGHTSPACE.fullmatch(name)
-        if match is None or (match.re is CANVAS and match["typed"]):  # text that was typed in has no number of its own
+        if match is None or (match.re is CANVAS and match["typed"]):  # typed-in text has no number of its own
             return ""
-        return name[: _chosen(match)] if _chosen(match) > 0 else name
+        return name[: _student_part_start(match)] if _student_part_start(match) > 0 else name
 
     def of_entry(self, parts: list[str]) -> tuple[list[str], str]:
-        """Whose an archive's entry is that was not unpacked, and its name below their folder, if it has one."""
+        """The students of an archive's entry that was not unpacked, and its path below their folder, if it has one."""
         if len(parts) > 1:
             return self.of_folder(Path(parts[0])), "/".join(parts[1:])
         found = self.of_file(Path(parts[0])) if parts else None
         return [found.student if found else UNKNOWN], ""
 
     def of_file(self, path: Path) -> HandIn | None:
-        """What a file beside the students' folders is; None if nobody handed it in."""
+        """A file beside the students' folders as a hand-in; None if it is not one."""
         platform, match = self._platform(path.name)
         if match is not None and platform is MOODLE:
-            return _handed_in(self._moodle(match), path, match["file"], at=self.at(path))
+            return _file_hand_in(self._moodle(match), path, match["file"], at=self.at(path))
         if match is not None and platform is BLACKBOARD:
             return self._blackboard(match, path)
         if match is not None and platform is BRIGHTSPACE:
             at = brightspace_time(match["when"])
-            return _handed_in(self._brightspace(match), path, match["file"], at=at, turn=(at, 0))
+            return _file_hand_in(self._brightspace(match), path, match["file"], at=at, turn=(at, 0))
         if match is not None:
             late = bool(match["late"] or match["late_unnamed"])
             note = "Canvas says that this was handed in late." if late else ""
             student = as_folder(f"{match['name']}_{match['user']}")
             name = match["file"] or match["typed"]
-            return _handed_in(student, path, _without_attempt(name), note, of=name, late=late)
+            return _file_hand_in(student, path, _without_attempt(name), note, of=name, late=late)
         if path.suffix.lower() == ".zip":
-            return _handed_in(as_folder(path.stem), path, path.name)
+            return _file_hand_in(as_folder(path.stem), path, path.name)
         ending = next((ending for ending in ARCHIVES if path.name.lower().endswith(ending)), "")
         if ending and not path.name.startswith(HIDDEN):
             student = as_folder(path.name[: -len(ending)])
@@ -300,22 +300,23 @@ class _Students:
         stem = stem_of(path.name)
         if not stem or (path.name.startswith(HIDDEN) and not lessons_named(stem)):
             return None
-        return _handed_in(UNKNOWN, path, path.name)
+        return _file_hand_in(UNKNOWN, path, path.name)
 
     def _platform(self, name: str) -> tuple[re.Pattern[str], re.Match[str] | None]:
-        """Which platform named a file, and how.
+        """The platform that named a file, and the match of its pattern.
 
-        What a student chose stands at the end, and may look like another platform's name: so the one counts whose part
-        ends first. Where all files are Blackboard's, an assignment's name may be like a part of Canvas's.
+        The name ends in a part that the student chose and that may look like another platform's, so the pattern whose
+        own part ends first wins. Among Blackboard's files, an assignment's name may look like Canvas's, so there
+        Blackboard wins.
         """
         platforms = (MOODLE, BRIGHTSPACE, BLACKBOARD, *([CANVAS] if self._flat else []))
-        found = [(one, match) for one in platforms if (match := one.fullmatch(name)) and _chosen(match) > 0]
+        found = [(one, match) for one in platforms if (match := one.fullmatch(name)) and _student_part_start(match) > 0]
         if self._of_blackboard:
             found = [(one, match) for one, match in found if one is BLACKBOARD] or found
-        return min(found, key=lambda pair: _chosen(pair[1]), default=(CANVAS, None))
+        return min(found, key=lambda pair: _student_part_start(pair[1]), default=(CANVAS, None))
 
     def is_platforms(self, name: str) -> bool:
-        """Whether a platform put a file there that is nobody's: its list, a receipt."""
+        """Whether a file is a platform's own: a list or a receipt."""
         platform, match = self._platform(name)
         return bool(match and platform is BLACKBOARD and match["receipt"]) or (
             self._of_brightspace and name == "index.html"
@@ -328,7 +329,7 @@ class _Students:
             why = "no file was attached; what was typed into Blackboard is not graded"
             attached = (match["before"], match["when"]) in self._attached
             return None if attached else HandIn(student, path, path.name, why=why, at=at)
-        return _handed_in(student, path, match["file"], at=at, turn=(at, 0))
+        return _file_hand_in(student, path, match["file"], at=at, turn=(at, 0))
 
     def _brightspace(self, match: re.Match[str]) -> str:
         name = as_folder(match["name"])
@@ -341,7 +342,7 @@ class _Students:
         return as_folder(f"{name}_{match['number']}") if name in self._namesakes | {"Participant"} else name
 
 
-def _handed_in(
+def _file_hand_in(
     student: str,
     path: Path,
     name: str,
@@ -352,18 +353,18 @@ def _handed_in(
     at: str = "",
     turn: tuple[str, int] = ("", 0),
 ) -> HandIn:
-    """A file; `of`: its name with what the platform added to it."""
+    """A file as a hand-in. `of`: its name with the platform's copy number."""
     return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""), turn=turn, late=late, at=at)
 
 
-def _chosen(match: re.Match[str]) -> int:
-    """Where in a file's name that begins which the student chose; -1 where nothing was."""
+def _student_part_start(match: re.Match[str]) -> int:
+    """Index at which the student's part of a file's name begins; -1 if there is none."""
     groups = match.re.groupindex.keys() & {"file", "typed", "receipt"}
     return max(match.start(group) for group in groups)
 
 
 def _namesakes(names: Iterable[str], platform: re.Pattern[str]) -> dict[str, set[str]]:
-    """The platform's numbers of students who are called as others are, by that name."""
+    """By name that several students share: their numbers on the platform."""
     numbers = defaultdict(set)
     for name in names:
         if match := platform.fullmatch(name):
@@ -372,17 +373,17 @@ def _namesakes(names: Iterable[str], platform: re.Pattern[str]) -> dict[str, set
 
 
 def _without_attempt(name: str) -> str:
-    """A file's name before Canvas numbered it; a number that says which lesson it is stays."""
+    """A file's name without Canvas's attempt number, unless the number decides which lesson it is."""
     shorter = ATTEMPT.sub("", name)
     return shorter if lessons_named(stem_of(shorter) or "") == lessons_named(stem_of(name) or "") else name
 
 
 def _assignment(folder: Path, names: list[str]) -> str:
-    """What GitHub Classroom puts before each username: the assignment's name and a dash; empty if it did not."""
+    """GitHub Classroom's prefix of each username: the assignment's name and a dash; empty if there is none."""
     if folder.name.endswith("-submissions"):
         return folder.name.removesuffix("submissions")
     repositories = [name for name in names if os.path.exists(folder / name / ".git")]
-    if len(repositories) < 2 or len(repositories) * 2 <= len(names):  # a few may be called so by chance, or on purpose
+    if len(repositories) < 2 or len(repositories) * 2 <= len(names):  # a few may share a prefix by chance or on purpose
         return ""
-    common = os.path.commonprefix(repositories)  # noqa: RUF071  # of texts
+    common = os.path.commonprefix(repositories)  # noqa: RUF071  # of strings, not paths  # noqa: RUF071
     return common[: common.rfind("-") + 1]

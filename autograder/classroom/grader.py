@@ -1,4 +1,4 @@
-"""A grading process: one lesson's checks and its warm workers."""
+"""A grading process with one lesson's checks and warm workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from course.syllabus import find_lesson
 
 
 def serve(connection: Connection, settings: Settings, *, idle_seconds: float | None = None) -> None:
-    """Be a grading process until the parent says goodbye or hangs up, or has no work for so long."""
+    """Run a grading process until the parent says goodbye or hangs up, or there is no work for `idle_seconds`."""
 
     def use(judge: Judge) -> None:
         workers = Workers(judge.lesson, settings.isolation, settings.run, settings.processor)
@@ -42,20 +42,20 @@ def serve(connection: Connection, settings: Settings, *, idle_seconds: float | N
 
 
 def serve_stream(stream: int, lifeline: int, *, idle_seconds: float | None = None) -> None:
-    """Be a grading process for whoever holds the other end of `stream` and sends its `Settings` first.
+    """Run a grading process for the process at the other end of `stream`, which sends its `Settings` first.
 
-    It ends at once, and its worker with it, where the other end of `lifeline` is closed: a descriptor, as `stream` is.
+    It ends at once, with its worker, when the other end of `lifeline` is closed. Both are file descriptors.
     """
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    threading.Thread(target=_exit_with, args=(lifeline,), daemon=True).start()
     connection = Connection(stream)
     with contextlib.suppress(EOFError, OSError):
         serve(connection, connection.recv(), idle_seconds=idle_seconds)
 
 
-def _end_with(lifeline: int) -> None:
-    """End even in the middle of a submission."""
+def _exit_with(lifeline: int) -> None:
+    """Exit when the lifeline hangs up, even in the middle of a submission."""
     hangup = select.poll()
-    hangup.register(lifeline, 0)  # no event but a hang-up, which is always reported
+    hangup.register(lifeline, 0)  # no events but a hang-up, which is always reported
     hangup.poll()
-    with OUR_FOLDERS:  # else one would stay that nobody else knows
+    with OUR_FOLDERS:  # or a folder unknown to all others might be left behind
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Gradescope's list of submissions: whose each folder of its export is, and when it was handed in."""
+"""Reads Gradescope's list of submissions: whose each folder of its export is, and when it was handed in."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from autograder.moments import is_plausible
 from autograder.wording import clean, enumeration
 
 MOST_METADATA = 64 * 2**20
-"""Bytes of the list: it holds all results of all attempts."""
+"""Largest list in bytes; it contains all results of all attempts."""
 FOLDER = re.compile(r"submission_\d+")
-"""What Gradescope calls every folder."""
+"""Gradescope's names for folders."""
 MOST_NAMED = 3
 
 
 def listed_in(
     file: Path, folders: Collection[str], remarks: list[str]
 ) -> tuple[dict[str, list[str]], dict[str, tuple[str, int]]]:
-    """The submitters of each folder and when it was handed in, by Gradescope's list.
+    """The submitters of each folder, and its time and number as a sort key, from Gradescope's list.
 
-    The list counts where most of the `folders` beside it are Gradescope's, and says nothing of others: who can put a
-    file into a class folder would else say whose each hand-in is.
+    The list is used only if most `folders` beside it are Gradescope's, and only for those: otherwise a student who puts
+    a file into a class folder could claim others' hand-ins.
     """
     if not os.path.lexists(file):
         return {}, {}
@@ -43,8 +43,8 @@ def listed_in(
         if file.stat().st_size > MOST_METADATA:
             raise ValueError(f"it has more than {MOST_METADATA // 2**20} MiB")
         text = file.read_text(encoding="utf-8")
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where there is one
-        listed = yaml.load(text, Loader=loader)  # both are safe ones
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # if installed, ten times as fast
+        listed = yaml.load(text, Loader=loader)  # both loaders are safe
         if not isinstance(listed, dict):
             raise ValueError("it is no list of submissions")
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
@@ -62,7 +62,7 @@ def listed_in(
 
 
 def _turn(entry: Any, folder: str) -> tuple[str, int]:
-    """When a submission was made, as text that sorts by time, and its number, which is higher the later it was."""
+    """Creation time of a submission as text that sorts by time, and its number, which increases with time."""
     made = entry.get(":created_at") if isinstance(entry, dict) else None
     number = re.search(r"\d{1,18}$", folder)
     if isinstance(made, date) and not is_plausible(made):
@@ -71,7 +71,7 @@ def _turn(entry: Any, folder: str) -> tuple[str, int]:
 
 
 def _submitters(entry: Any, folder: str) -> list[str]:
-    """By mail address or number; a name alone may be another one's too, so that the folder's goes with it."""
+    """The submitters by mail address or number; a bare name may be shared, so the folder's name is appended."""
     submitters = entry.get(":submitters") if isinstance(entry, dict) else None
     found = []
     for submitter in submitters if isinstance(submitters, list) else []:

@@ -1,4 +1,4 @@
-"""Grading one piece of work: from a file to a result, whatever the file is."""
+"""Grades one file and always returns a result, whatever the file contains."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
 
 def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
-    """The result of one submission; a file that cannot be read has one too."""
+    """The result of one submission, even if its file cannot be read."""
     try:
         submission = read_submission(work.file, inside=work.file.parent)
     except SubmissionError as error:
         return ungraded(work, "unreadable", f"{work.file.name}: {error}.", workers.isolation, judge.salt)
-    standing = _standing(submission, work, judge)
+    standing = _kept_results(submission, work, judge)
     if work.before is not None and len(standing) == len(judge.lesson.exercises):
-        message = work.before.message.removesuffix(work.remark).strip()  # which is added to what is kept
+        message = work.before.message.removesuffix(work.remark).strip()  # `Plan.keep` appends the remark again
         return replace(work.before, message=message, grader_version=judge.version())
     try:
         result = judge.grade(submission, workers, student=work.student, of_many=True, standing=standing)
     except CheckError as error:
         what = f"an error of the course, not of this work; when it is mended, run the same command again: {error}"
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
-    except Exception as error:  # ours: no submission may stop the class, not even by a mistake of the grader's
-        last = traceback.extract_tb(error.__traceback__)[-1]  # its words may be made of what nobody may be shown
+    except Exception as error:  # a bug in the grader must not stop the whole class
+        last = traceback.extract_tb(error.__traceback__)[-1]  # the exception's message may contain hidden data
         where = f"{Path(last.filename).name}, line {last.lineno}"
         what = f"the grader itself failed ({type(error).__name__} in {where}); please report it."
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
@@ -79,7 +79,7 @@ def ungraded(work: Work, status: SubmissionStatus, message: str, isolation: str,
 
 
 def file_sha256(work: Work) -> str:
-    """The hash of the file's bytes; empty where it is none that can be graded (a device, a link to /proc, 1 TB)."""
+    """Hash of the file's bytes; empty if the file cannot be graded (a device, a link to /proc, 1 TB)."""
     try:
         return hashlib.sha256(read_bytes(work.file, work.file.parent)).hexdigest()
     except SubmissionError:
@@ -87,15 +87,15 @@ def file_sha256(work: Work) -> str:
 
 
 def up_to_date(result: SubmissionResult | None, work: Work, salt: str) -> bool:
-    """Whether a result is still that of this file, this grader and this salt. Reads the file if all else is."""
+    """Whether a result is of this file, this grader version and this salt. Reads the file only if the rest agrees."""
     of_this_grader = result is not None and result.grader_version == grader_version(work.lesson)
     return of_this_grader and is_of(result, work, salt)
 
 
 def is_of(result: SubmissionResult | None, work: Work, salt: str) -> bool:
-    """Whether a result, by whichever version of the grader, is that of this file and this salt.
+    """Whether a result, by any version of the grader, is of this file and this salt.
 
-    The file's name counts: a result shows it, and what is said of it, as which other files there were.
+    The file's name and the remark about other files count, too, because the result shows them.
     """
     return (
         result is not None
@@ -108,11 +108,11 @@ def is_of(result: SubmissionResult | None, work: Work, salt: str) -> bool:
     )
 
 
-def _standing(submission: Submission, work: Work, judge: Judge) -> dict[str, ExerciseResult]:
-    """What an earlier version of the grader found that this one would find again.
+def _kept_results(submission: Submission, work: Work, judge: Judge) -> dict[str, ExerciseResult]:
+    """Results of an earlier grader version that this version would reproduce, by exercise.
 
-    That is so of an exercise where all that decides its points is the same, but if it calls one that is graded now:
-    what is said of it may depend on whether that is right.
+    These are exercises whose grading has not changed, except those that call an exercise that is graded now: their
+    feedback may depend on whether that exercise is right.
     """
     before = work.before
     if before is None or before.status != "graded" or before.visible_only is judge.asks_hidden:

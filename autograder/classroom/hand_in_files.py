@@ -1,4 +1,4 @@
-"""The files in what one student handed in: out of folders, Git repositories, copies of the course and zips."""
+"""Lists the files of one student's hand-in: in folders, Git repositories, clones of the course and zips."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ from course.own import FILE as COURSE_FILE
 from course.syllabus import syllabus
 
 MOST_FILES = 200
-"""Files of one student that are looked at; of those after them, those alone that are called after a lesson."""
+"""At most this many of a student's files are read; beyond it, only files named like a lesson."""
 MOST_LISTED = 20_000
-"""Files of one student whose names are looked at."""
+"""At most this many names of a student's files are looked at."""
 MOST_ZIPS = 20
-"""Zips of one student that are opened."""
+"""At most this many of a student's zips are opened."""
 MOST_ROWS = 20
-"""Files of one student that are listed as not recognised; the others are counted."""
+"""At most this many of a student's files are listed as not recognised; the rest are counted."""
 REST = "…"
-"""What a row calls the files that are not listed."""
+"""File name in the row that counts the rest."""
 MOST_NAMED = 3
-"""Files that are named where nothing can be graded."""
+"""At most this many files are named if nothing can be graded."""
 MOST_HIDDEN = 2000
-"""Entries of a student's hidden folders that are looked at."""
+"""At most this many entries of a student's hidden folders are looked at."""
 OTTER = "__zip_filename__"
-"""What lies in a zip that Otter's `export` made: its name, beside the notebook, a print of that, and a hidden log."""
+"""A file in every zip that Otter's `export` makes: it contains the zip's name. Beside it are the notebook, a PDF of it
+and a hidden log."""
 OTTERS_TIME = re.compile(r"_(\d{4}_\d\d_\d\dT\d\d_\d\d_\d\d(?:_\d{1,6})?)\b")
 MOST_OF_A_NAME = 1000
 NOT_WORK = (
@@ -43,14 +44,14 @@ NOT_WORK = (
     *("Thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.txt"),
     *(OTTER, "progress.json", "kept", COURSE_FILE),
 )
-"""What systems and programs put among a student's files, beside what begins with a dot: the two `.txt` are nbgrader's,
-and the last three are what `backprop check`, `reset` and `start` keep in a work folder."""
+"""Names that systems and programs put among a student's files, in addition to hidden ones. The two `.txt` are
+nbgrader's; `backprop check`, `reset` and `start` write the last three into a work folder."""
 ENVIRONMENT = "pyvenv.cfg"
-"""By what a virtual environment is known."""
+"""The file that identifies a virtual environment."""
 OF_AN_ENVIRONMENT = frozenset({"bin", "include", "lib", "lib64", "share", "etc", "man", "scripts", ENVIRONMENT})
-"""What Python and pip put into one, in small letters. Some editors let people work in it."""
+"""What Python and pip put into a virtual environment, in lower case. Some editors let people work in one."""
 DEPTH = 8
-"""Folders in a student's folder."""
+"""Deepest nesting of folders in a student's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,10 @@ class Unrecognised:
 
     student: str
     file: str
-    """Where it lies, below the student's folder."""
+    """Path relative to the student's folder."""
     why: str
     is_work: bool = field(default=False, compare=False)
-    """Whether it is known to hold work on a lesson."""
+    """Whether it holds work on a lesson, as far as known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +72,30 @@ class File:
 
     path: Path
     name: str
-    """What the student called it."""
+    """The student's name for it."""
     shown: str
-    """Where it lies, below the student's folder."""
+    """Path relative to the student's folder."""
     note: str = ""
     copy: int = 0
     turn: tuple[str, int] = ("", 0)
-    """As `HandIn` has it."""
+    """See `HandIn`."""
     late: bool = False
     at: str = ""
-    """When it came, and whether late, as `HandIn` has it."""
+    """See `HandIn`."""
     of_clone: bool = False
-    """Whether it lies in a copy of the course."""
+    """Whether it is in a clone of the course."""
 
 
 @dataclass(slots=True)
 class Aside:
-    """What of a student's is looked at only where something is missing without it."""
+    """Files of a student that matter only if work is missing without them."""
 
     hidden: list[File] = field(default_factory=list)
-    """Folders, too."""
+    """Hidden files and folders."""
     of_repository: list[File] = field(default_factory=list)
-    """What a Git repository has beside notebooks and programs."""
+    """Files of a Git repository other than notebooks, programs and zips."""
     clones: int = 0
-    """Copies of the course."""
+    """Number of clones of the course."""
 
 
 def is_repository(hand_in: HandIn) -> bool:
@@ -105,7 +106,7 @@ def is_repository(hand_in: HandIn) -> bool:
 def files_of(
     student: str, hand_ins: list[HandIn], unpacker: Unpacker, rows: list[Unrecognised], aside: Aside
 ) -> Iterator[File]:
-    """Every file of a student that is to be looked at, out of folders and zips; what cannot be goes to `rows`."""
+    """Yield a student's files to look at, from folders and zips; append to `rows` those that cannot be looked at."""
     count = 0
     for hand_in in hand_ins:
         if hand_in.why:
@@ -135,7 +136,7 @@ def _files_in(
     below = f"{hand_in.path.name}/" if several and hand_in.turn != ("", 0) else ""
     walked = _walk(student, hand_in.path, below, 0, rows, aside)
     if is_repository(hand_in):
-        walked = _work_of_a_repository(walked, aside)
+        walked = _possible_work(walked, aside)
     for entry in walked:
         for file in unpacker.opened(student, entry, rows, aside):
             turn = file.turn if hand_in.turn == ("", 0) else hand_in.turn
@@ -143,7 +144,7 @@ def _files_in(
 
 
 def work_among(hidden: list[File]) -> Iterator[File]:
-    """The hidden files that are called after a lesson: editors and systems keep copies of what lies open, too."""
+    """Yield the hidden files that are named like a lesson. Editors and systems also hide copies of open files."""
     count = 0
     for entry in hidden:
         below = [(entry.path, entry.shown)]
@@ -160,13 +161,13 @@ def work_among(hidden: list[File]) -> Iterator[File]:
 
 
 def _is_called_after_a_lesson(name: str) -> bool:
-    """Surely so: what else is hidden, as a program's own files, may have a lesson's topic in its name."""
+    """A strict test, because other hidden files, such as a program's own, may have a lesson's topic in their names."""
     stem = (stem_of(name) or "").lstrip("._")
     return stem in syllabus() or (name.lower().endswith((".ipynb", ".zip")) and bool(lessons_named(Path(name).stem)))
 
 
 def nothing_of(student: str, hand_in: HandIn) -> list[Unrecognised]:
-    """A row for a folder in which nothing can be graded; none if nothing was handed in."""
+    """A row for a folder in which nothing can be graded; none if the folder is empty."""
     held: list[str] = []
     for folder, folders, files in os.walk(hand_in.path):
         folders[:] = sorted(name for name in folders if name not in (".git", ".github", *NOT_WORK))
@@ -183,7 +184,7 @@ def nothing_of(student: str, hand_in: HandIn) -> list[Unrecognised]:
     return [Unrecognised(student, ".", what)]
 
 
-def _work_of_a_repository(walked: Iterator[File], aside: Aside) -> Iterator[File]:
+def _possible_work(walked: Iterator[File], aside: Aside) -> Iterator[File]:
     for file in walked:
         if _could_be_work(file.name):
             yield file
@@ -192,7 +193,7 @@ def _work_of_a_repository(walked: Iterator[File], aside: Aside) -> Iterator[File
 
 
 def _could_be_work(name: str) -> bool:
-    """Whether a file of a repository is one that a learner made: it has many that are the repository's."""
+    """Whether a file of a repository may be a student's work and not the repository's own."""
     return name.lower().endswith((".ipynb", ".py", ".zip")) or bool(lessons_named(stem_of(name) or Path(name).stem))
 
 
@@ -206,7 +207,7 @@ def _walk(
     *,
     of_clone: bool = False,
 ) -> Iterator[File]:
-    """The files in a student's folder and those in it, in the order of their names."""
+    """The files in a student's folder and its subfolders, sorted by name."""
     try:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
@@ -222,13 +223,11 @@ def _walk(
         path, shown = folder / entry.name, f"{below}{entry.name}"
         if environment and entry.name.lower() in OF_AN_ENVIRONMENT:
             continue
-        if clone and _is_the_courses(entry):
+        if clone and _is_course_entry(entry):
             continue
         if entry.name.startswith(".") or entry.name in NOT_WORK:
             aside.hidden.append(File(path, entry.name, shown))
-        elif (
-            not _is_folder(entry) or stem_of(entry.name) in syllabus()
-        ):  # a folder for a lesson's file: it is unreadable
+        elif not _is_folder(entry) or stem_of(entry.name) in syllabus():  # a folder named like a lesson: unreadable
             yield File(path, entry.name, shown, copy=copy_number(stem_of(entry.name) or ""), of_clone=of_clone)
         elif entry.is_symlink():
             rows.append(Unrecognised(student, shown, "a link to a folder; hand in the files themselves"))
@@ -238,8 +237,8 @@ def _walk(
             yield from _walk(student, path, f"{shown}/", depth + 1, rows, aside, of_clone=of_clone)
 
 
-def _is_the_courses(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of a clone's top is one that no learner works in."""
+def _is_course_entry(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry at the top of a clone is the course's, where students do not work."""
     if _is_folder(entry):
         return entry.name in COURSE_FOLDERS
     return entry.name in COURSE_FILES or not _could_be_work(entry.name)
@@ -253,20 +252,20 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 class Unpacker:
-    """Opens the zips that students hand in, each into a folder of its own."""
+    """Opens students' zips, each in a folder of its own."""
 
     def __init__(self, scratch: Path | None) -> None:
         self._scratch = scratch
         self._opened = 0
         self._of: Counter[str] = Counter()
-        """Zips opened, by student."""
+        """Number of zips opened, by student."""
         self._bytes: Counter[str] = Counter()
-        """What lies unpacked, by student: their zips share the bound of one."""
+        """Unpacked bytes by student: a student's zips share the limit of one."""
         self._lost: Counter[str] = Counter()
-        """What was unpacked in vain, of zips that are too large."""
+        """Bytes by student of zips that were too large and removed again."""
 
     def opened(self, student: str, file: File, rows: list[Unrecognised], aside: Aside) -> Iterator[File]:
-        """The files in a zip; any other file is itself."""
+        """The files in a zip, or the file itself if it is not a zip."""
         if not file.name.lower().endswith(".zip"):
             yield file
             return
@@ -293,7 +292,7 @@ class Unpacker:
         if not target.exists():
             rows.append(Unrecognised(student, file.shown, "there is no file in the archive"))
             return
-        made, printed = _by_otter(target, file.name)
+        made, printed = _read_otter_export(target, file.name)
         turn = file.turn if file.turn != ("", 0) else (made, 0)
         for inner in _walk(student, target, f"{file.shown}/", 0, rows, aside):
             if inner.path in printed:
@@ -305,8 +304,8 @@ class Unpacker:
                 yield replace(inner, note=file.note, late=file.late, at=file.at, turn=turn)
 
 
-def _by_otter(folder: Path, name: str) -> tuple[str, set[Path]]:
-    """When Otter made a zip, as the name says that it gave, and the notebooks that it printed; of others nothing."""
+def _read_otter_export(folder: Path, name: str) -> tuple[str, set[Path]]:
+    """When Otter made a zip, from its name, and the PDFs made of notebooks; "" and no files for other zips."""
     told = folder / OTTER
     if told.is_symlink() or not told.is_file():
         return "", set()

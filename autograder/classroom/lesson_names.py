@@ -1,4 +1,4 @@
-"""Which lesson a file is: by its name, which learners, browsers and learning platforms change, or by what is in it."""
+"""Recognises lessons by a file's name, which students, browsers and platforms change, or by its content."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from course.own import own_course
 from course.syllabus import syllabus
 
 NUMBERED = re.compile(r"(?<![a-z])ch(?:apter)?[\W_]*0*(\d+)")
-"""`ch06`, `CH6`, `Chapter 6`, in small letters."""
+"""`ch06`, `CH6`, `Chapter 6`, in lower case."""
 SLUG = re.compile(r"ch(\d+)_(.+)")
 SHAPED = re.compile(r"ch\d+_([a-z_]+)(?:\W.*)?")
-"""What looks like a lesson's name, and the words in it."""
+"""A name in the form of a lesson's, with its words."""
 ALIKE = 0.6
-"""How much of two topics is the same where one is the other with a slip."""
+"""Similarity above which two topics count as the same topic with a typo."""
 COPY = re.compile(r"(?:[-_ (]|copy)(\d{1,4})\)?$", re.IGNORECASE)
 """`(1)` of a browser, `-Copy1` of Jupyter, `-1` of Canvas."""
 MOST_NAMES = 10_000
-"""Definitions of one file that are looked at."""
+"""At most this many definitions of one file are looked at."""
 DEFINITION = re.compile(r"^(?:def|class) +(\w+)", re.MULTILINE)
 
 
 def lessons_named(stem: str) -> list[str]:
-    """The lessons that a file's name could mean, by slug; none where it names a chapter that is no lesson.
+    """The lessons that a file's name may mean, by slug; none if it has the number of a chapter that is not a lesson.
 
     A name means a lesson by its number (`ch06`, `Chapter 6`) or its topic (`vjps`), and may mean several.
     """
@@ -47,7 +47,7 @@ def lessons_named(stem: str) -> list[str]:
 
 
 def has_other_words(stem: str) -> bool:
-    """Whether a name is made as a lesson's is, has the number of one lesson, and other words: `ch06_homework`."""
+    """Whether a name has the form of a lesson's and one lesson's number, but another topic: `ch06_homework`."""
     named, said = lessons_named(stem), SHAPED.fullmatch(stem.lower())
     if len(named) != 1 or said is None:
         return False
@@ -56,10 +56,10 @@ def has_other_words(stem: str) -> bool:
 
 
 def another_lesson(stem: str, cells: Sequence[Cell]) -> str:
-    """Why a file is no lesson of this course, though its name has the number of one; empty if it may be that one.
+    """Why a file belongs to another course, though its name has a lesson's number; empty if it may be that lesson.
 
-    `ch01_power_iteration` is not `ch01_computation_graph` where its exercises are another course's, too. Where it holds
-    one of this course, or nothing at all, the words after the number are the student's.
+    `ch01_power_iteration` is not `ch01_computation_graph` if all its exercises are another course's. If it contains one
+    of this course's exercises, or no definitions, the words after the number are taken to be the student's.
     """
     held = _marked(cells) or set(islice(_defined(cells), MOST_NAMES))
     if not held or not has_other_words(stem) or held & _taught(own_course()).keys():
@@ -70,15 +70,15 @@ def another_lesson(stem: str, cells: Sequence[Cell]) -> str:
 
 
 def copy_number(stem: str) -> int:
-    """Which copy a name says that its file is: 2 for `ch06_vjps (2)`, 0 for a name that says nothing."""
-    match = COPY.search(NUMBERED.sub("", stem.lower()))  # the number of a chapter is none of a copy
+    """The copy number in a file's name: 2 for `ch06_vjps (2)`, 0 if there is none."""
+    match = COPY.search(NUMBERED.sub("", stem.lower()))  # a chapter's number is not a copy's
     return int(match[1]) if match else 0
 
 
 def lessons_within(cells: Sequence[Cell]) -> list[str]:
-    """The lessons that exercises could all be of: by the course's marks on cells, else by what they define.
+    """The lessons that have all exercises of the cells, by the course's marks on them, or else by what they define.
 
-    Nothing is run. Of a file that defines a million names the first are looked at.
+    Nothing is run. Only the first `MOST_NAMES` definitions are looked at.
     """
     taught = _taught(own_course())
     defined = set(islice(_defined(cells), MOST_NAMES))
@@ -95,13 +95,13 @@ def _marked(cells: Sequence[Cell]) -> set[str]:
 
 
 def _defined(cells: Sequence[Cell]) -> Iterator[str]:
-    """The functions and classes that cells define at their left margin."""
+    """The functions and classes that cells define at the top level."""
     return (match[1] for cell in cells for match in DEFINITION.finditer(cell.source))
 
 
 @cache
 def _taught(own: Path | None) -> dict[str, frozenset[str]]:
-    """The lessons that have an exercise of that name, in this course or in another one."""
+    """By exercise: the lessons that have it. `own`, the course being served, is the cache's key."""
     taught: dict[str, set[str]] = defaultdict(set)
     for slug, lesson in syllabus().items():
         for exercise in lesson.exercises:

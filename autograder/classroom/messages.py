@@ -1,7 +1,7 @@
-"""What a grading process and its parent say to each other.
+"""Messages between a grading process and its parent.
 
-The parent sends `Work`, one piece after the other, and None to say goodbye; it hears `Ready` or `Failed` once, then a
-`SubmissionResult` for each piece. Both are ours and on one machine; submitted code runs in the workers below.
+The parent sends `Work` objects and finally None; it receives `Ready` or `Failed` once, then a `SubmissionResult` for
+each `Work`. Both processes are trusted and on one machine; submitted code runs in workers.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from autograder.classroom.class_folder import Work
 from autograder.judging.records.results import SubmissionResult
 
 ATTEMPTS = 2
-"""How often a submission is tried whose grading process dies at it."""
+"""Attempts at a submission if grading processes die on it."""
 STILLBORN = 3
-"""Grading processes that may die in a row before they can serve; then something is wrong with all."""
+"""Grading processes that may die in a row before they are ready; then the whole run fails."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a grading process is started with."""
+    """The settings of a grading process."""
 
     lesson: str
     isolation: str
     salt: str
     run: str = ""
-    """A name for `remove_folders`, should it be killed."""
+    """Prefix of its folders, for `remove_folders` if it is killed."""
     processor: int | None = None
-    """The processor that its submissions keep to, whatever they start there; None for any."""
+    """The processor that submissions and their children are pinned to; None for any."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,17 @@ class Failed:
 
 
 Said = Ready | Failed | SubmissionResult
-"""What a grading process says."""
+"""Messages from a grading process."""
 
 
 def tell(connection: Connection, message: Settings | Work | None) -> None:
-    """Send to a grading process; one that has died is noticed when it is listened to."""
+    """Send to a grading process. If it has died, only the next `hear` reports that."""
     with contextlib.suppress(OSError):
         connection.send(message)
 
 
 def hear(connection: Connection) -> Said | None:
-    """What a grading process says; None if it died."""
+    """The next message of a grading process; None if it died."""
     try:
         said: Said = connection.recv()
     except (EOFError, OSError):

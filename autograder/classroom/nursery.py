@@ -1,7 +1,7 @@
-"""Grading processes that are forked from one which has imported all that they need, and does nothing else.
+"""Forks grading processes from one process that has imported all packages they need and does nothing else.
 
-To start one afresh takes half a second, and two more where PyTorch is needed. `multiprocessing` can fork so, too, but
-its own way to do it leaves a folder behind where the command is killed with all of its processes.
+A fresh process takes half a second to start, and two more if it needs PyTorch. The forkserver of `multiprocessing` does
+the same, but leaves a folder behind if the command and all its processes are killed.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from autograder.worker.zygote import fork, reap
 from course.syllabus import Environment
 
 JOIN_SECONDS = 0.01
-"""How often it is asked whether a process that is not our child has ended."""
+"""Polling interval in seconds while waiting for a process that is not our child."""
 
 
 class Nursery:
     """The process that grading processes are forked from.
 
     Args:
-        environments: what the lessons need; their packages are imported once, by that process.
+        environments: of the lessons; their packages are imported once, by that process.
     """
 
     def __init__(self, environments: Iterable[Environment]) -> None:
         self._environments = list(environments)
         self._lifeline, self._ours = os.pipe()
-        """All that was forked ends where our end is closed: with us, and not with a nursery that is killed."""
+        """All forked processes end when our end of this pipe is closed, that is with us, not with a killed nursery."""
         self._start()
 
     def _start(self) -> None:
@@ -54,18 +54,21 @@ class Nursery:
             )
 
     def start(self, settings: Settings) -> tuple[Connection, ForkedProcess]:
-        """A new grading process, and what we say to it and hear from it."""
-        connection, pid = self._forked()
-        if not pid:  # it was killed, by a machine that is short of memory, say
-            connection.close()  # what it may have forked before it said so ends, and shares no stream with the next
+        """Start a grading process; returns the connection to it and its handle."""
+        connection, pid = self._request_fork()
+        if not pid:  # it was killed, for example for lack of memory
+            connection.close()  # ends a process forked before the nursery could report it
             self._end()
             self._start()
-            connection, pid = self._forked()
+            connection, pid = self._request_fork()
         tell(connection, settings)
         return connection, ForkedProcess(pid)
 
-    def _forked(self) -> tuple[Connection, int]:
-        """Our end of a new process's stream, and its number: NOBODY where there is no room, 0 where no nursery is."""
+    def _request_fork(self) -> tuple[Connection, int]:
+        """Ask the nursery for a process.
+
+        Returns our end of its socket and its pid: `NOBODY` if fork failed, 0 if the nursery is gone.
+        """
         ours, theirs = socket.socketpair()
         said = b""
         with theirs, contextlib.suppress(OSError):
@@ -74,7 +77,7 @@ class Nursery:
         return Connection(ours.detach()), int(said or 0)
 
     def stop(self) -> None:
-        """End it, and what it has forked."""
+        """End the nursery and all processes forked from it."""
         self._end()
         os.close(self._lifeline)
         os.close(self._ours)
@@ -83,27 +86,27 @@ class Nursery:
         self._control.close()
         try:
             self._process.wait(1)
-        except subprocess.TimeoutExpired:  # it imports
+        except subprocess.TimeoutExpired:  # it is still importing
             self._process.kill()
             self._process.wait()
 
 
 class ForkedProcess:
-    """A process that is not our child, as `multiprocessing.Process` shows one.
+    """A process that is not our child, with the interface of `multiprocessing.Process`.
 
-    It has ended where it is a zombie: its parent, which may be busy or stopped, is to let go of it, and not we.
+    A zombie counts as ended: its parent has to reap it, we cannot.
     """
 
     def __init__(self, pid: int) -> None:
         self._process: psutil.Process | None = None
-        with contextlib.suppress(psutil.NoSuchProcess, ValueError):  # it has ended, or there was nobody
-            self._process = psutil.Process(pid)  # which knows it from a later one of that number
+        with contextlib.suppress(psutil.NoSuchProcess, ValueError):  # it has ended, or was never started
+            self._process = psutil.Process(pid)  # psutil notices if the pid is reused
 
     def is_alive(self) -> bool:
         try:
             return (
                 self._process is not None
-                and self._process.is_running()  # and no other has its number by now
+                and self._process.is_running()  # and its pid has not been reused
                 and self._process.status() != psutil.STATUS_ZOMBIE
             )
         except psutil.NoSuchProcess:
@@ -121,9 +124,9 @@ class ForkedProcess:
 
 
 def main(lifeline: int, packages: list[str]) -> None:
-    """Fork for each stream that comes over standard input, until that ends; what was forked ends with `lifeline`."""
+    """Fork a grading process for each socket received over standard input until it closes; all end with `lifeline`."""
     name_process("bp-nursery")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command handles Ctrl-C
     signal.signal(signal.SIGCHLD, lambda *_: reap())
     control = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:
@@ -131,15 +134,15 @@ def main(lifeline: int, packages: list[str]) -> None:
     from autograder.classroom.grader import serve_stream
 
     for package in packages:
-        with contextlib.suppress(ImportError):  # whoever needs it says what is missing
+        with contextlib.suppress(ImportError):  # the lesson that needs it reports it
             importlib.import_module(package)
     gc.collect()
-    gc.freeze()  # or each collection of a grading process would look through all of this, and copy it page by page
+    gc.freeze()  # or a forked process's garbage collections would scan all of this, and copy it page by page
     while True:
         line, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not line:
             reap()
-            os._exit(0)  # PyTorch takes half a second to take itself down
+            os._exit(0)  # skips PyTorch's shutdown, which takes half a second
         pid = fork()
         if not pid:
             try:
@@ -150,7 +153,7 @@ def main(lifeline: int, packages: list[str]) -> None:
             finally:
                 os._exit(1)
         os.close(descriptors[0])
-        with contextlib.suppress(OSError):  # the command is gone: that is read next
+        with contextlib.suppress(OSError):  # the command is gone, as the next receive shows
             control.send(str(pid).encode())
 
 

@@ -1,9 +1,10 @@
-"""How Brightspace and Blackboard call what they export: by whom it is, and when it came.
+"""Parses the names of files in exports of Brightspace and Blackboard: whose they are, and when they arrived.
 
-    Brightspace   123456-789012 - <name> - Nov 12, 2026 1054 PM/<file>, or all that with ` - <file>` in one name
+    Brightspace   123456-789012 - <name> - Nov 12, 2026 1054 PM/<file>, or all of it in a file's name, before ` -
+        <file>`
     Blackboard    <assignment>_<username>_attempt_2026-11-12-22-54-01_<file>, and a receipt without file, as .txt
 
-Each attempt has its own time. Neither says which zone that is of: it is the server's.
+Each attempt has its own time, in the server's time zone, which the names do not give.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from autograder.moments import is_plausible
 
 MOST_OF_A_RECEIPT = 64 * 2**10
-"""Bytes of a receipt that are read: who it is stands in its first line."""
+"""Bytes read of a receipt; its first line names the student."""
 BRIGHTSPACE = re.compile(
     r"(?P<number>\d+)-\d+ - (?P<name>.+?) ?- (?P<when>[^-]*\d{4},? \d{1,4}(?::\d\d)?(?: ?[AP]M)?)(?: - (?P<file>.+))?",
     re.DOTALL | re.IGNORECASE,
@@ -26,7 +27,7 @@ BLACKBOARD = re.compile(
     r"(?P<before>.+?)_attempt_(?P<when>\d{4}(?:-\d\d){5})(?:_(?P<file>.+)|(?P<receipt>\.txt))",
     re.DOTALL | re.IGNORECASE,
 )
-"""The first time is the platform's: a student's own file may be called like a classmate's attempt."""
+"""The first time is the platform's: a student's own file may be named like a classmate's attempt."""
 _DAY = re.compile(
     r"(?:(?P<d1>\d{1,2}) (?P<m1>[a-z]{3})[a-z]*|(?P<m2>[a-z]{3})[a-z]*\.? (?P<d2>\d{1,2})),? (?P<year>\d{4}),? "
     r"(?P<hour>\d{1,2}?):?(?P<minute>\d\d)(?: ?(?P<half>[ap]m))?",
@@ -36,7 +37,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 
 def brightspace_time(text: str) -> str:
-    """`12 November, 2026 1054 PM` or `Nov 12, 2026 1054 PM` in ISO 8601; empty for other languages' dates."""
+    """`12 November, 2026 1054 PM` or `Nov 12, 2026 1054 PM` in ISO 8601; empty for dates in other languages."""
     match = _DAY.fullmatch(text.strip())
     if match is None or (month := (match["m1"] or match["m2"]).lower()) not in _MONTHS:
         return ""
@@ -61,14 +62,14 @@ def blackboard_time(text: str) -> str:
 
 @dataclass(frozen=True)
 class Receipts:
-    """What Blackboard's receipts in a folder say: whose an attempt is, where a name has an underscore in it."""
+    """Usernames from Blackboard's receipts, needed because a username may contain an underscore."""
 
     users: dict[str, str]
-    """The username, by what an attempt's files begin with."""
+    """By the prefix of an attempt's file names: the username."""
 
     @classmethod
     def among(cls, files: Iterable[Path]) -> Receipts:
-        """Those of the receipts that can be read."""
+        """Read the receipts among the files; skip unreadable ones."""
         users = {}
         for file in files:
             match = BLACKBOARD.fullmatch(file.name)
@@ -78,12 +79,12 @@ class Receipts:
                         user = _user_in(opened.read(MOST_OF_A_RECEIPT))
                 except OSError:
                     continue
-                if user and match["before"].endswith(f"_{user}"):  # a receipt may be a student's
+                if user and match["before"].endswith(f"_{user}"):  # a student may have forged the receipt
                     users[match["before"]] = user
         return cls(users)
 
     def user(self, match: re.Match[str]) -> str:
-        """Whose a file of Blackboard's is."""
+        """The username of a file of Blackboard's."""
         return self.users.get(match["before"], match["before"].rpartition("_")[2] or match["before"])
 
 

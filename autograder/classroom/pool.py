@@ -1,7 +1,7 @@
-"""The processes that grade a class: each holds one lesson's checks and its warm workers.
+"""The pool of processes that grade a class, each with one lesson's checks and warm workers.
 
-The parent hands out one submission at a time and takes back one result, so it always knows which submission a
-process that died was at: that one is tried once more, and then reported as killed.
+The parent sends one submission at a time to each process, so it knows which submission a process died on. That
+submission is tried once more and then reported as killed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autograder.threads import one_thread
 from course.syllabus import find_lesson
 
 AHEAD = 64
-"""Submissions that are looked at before the first process starts: enough to see which lessons there are."""
+"""Submissions drawn before the first process starts, enough to know which lessons there are."""
 
 
 class PoolError(RuntimeError):
@@ -38,18 +38,19 @@ class PoolError(RuntimeError):
 def grade_all(
     work: Iterable[Work | None], *, jobs: int, isolation: str, salt: str
 ) -> Generator[SubmissionResult, None, None]:
-    """The results of `work`, in the order in which they become known.
+    """Yield the results of `work` as they become known.
 
     Args:
-        work: is gone through while the first are graded. None stands for one that need not be graded after all:
-            finding that out takes time, and nobody waits for the next that must.
-        jobs: grading processes that run at a time.
+        work: read lazily while grading runs. None means "looked at, nothing to grade", so that the pool can hand out
+            work
+            in between.
+        jobs: number of grading processes at a time.
 
     Raises:
-        PoolError: a lesson could not be graded at all; raised when all others are done.
+        PoolError: a lesson could not be graded at all; raised after all others are done.
     """
     one_thread()
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())  # PyTorch makes it: this one is there
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())  # or PyTorch would create a folder
     pool = _Pool(work, jobs, isolation, salt)
     try:
         yield from pool.results()
@@ -61,13 +62,13 @@ def grade_all(
 
 
 class _Queue:
-    """The work that waits, by lesson, drawn from its source little by little."""
+    """The waiting work by lesson, drawn from its source in small portions."""
 
     def __init__(self, source: Iterable[Work | None]) -> None:
         self._source = iter(source)
         self._waiting: dict[str, deque[Work]] = {}
         self.complete = False
-        """Whether the source is used up."""
+        """Whether the source is exhausted."""
 
     def draw(self, count: int) -> None:
         """Take up to `count` more from the source."""
@@ -80,25 +81,25 @@ class _Queue:
         self._waiting.setdefault(item.lesson, deque()).append(item)
 
     def lessons(self) -> list[str]:
-        """The lessons that work waits in."""
+        """The lessons with waiting work."""
         return [lesson for lesson, items in self._waiting.items() if items]
 
     def take(self, lesson: str) -> Work | None:
-        """The next of a lesson, if one waits."""
+        """The next work of a lesson, if any is waiting."""
         waiting = self._waiting.get(lesson)
         return waiting.popleft() if waiting else None
 
     def busiest(self, graders: Counter[str]) -> str | None:
-        """The lesson that another grader would help most, given how many each lesson has."""
+        """The lesson that needs another grader most, given how many each lesson has."""
         return max(self.lessons(), key=lambda lesson: len(self._waiting[lesson]) / (1 + graders[lesson]), default=None)
 
 
 class _Pool:
-    """Grading processes, and who of them does what.
+    """The grading processes and their assignments.
 
-    A process keeps its lesson while there is work in it: to start on another one costs as much as many submissions.
-    Then it makes room for one of the lesson that has most work for each of its processes, so that none waits for
-    the last submission of a lesson.
+    A process keeps its lesson while there is work for it, because loading another lesson costs as much as grading many
+    submissions. Then a process for the lesson with most work per process replaces it, so that none waits for the last
+    submission of a lesson.
     """
 
     def __init__(self, work: Iterable[Work | None], jobs: int, isolation: str, salt: str) -> None:
@@ -113,7 +114,7 @@ class _Pool:
         self._failures: Counter[str] = Counter()
         self._failed: dict[str, str] = {}
         self._starved: list[Work] = []
-        """What did not get its share of the processors, to be graded again when nothing else is."""
+        """Work that did not get its share of the processors, graded again when nothing else is running."""
         self._alone = False
         self._starter: Nursery | Spawned | None = None
 
@@ -125,20 +126,20 @@ class _Pool:
             if not busy and self._queue.complete:
                 if not self._starved:
                     break
-                self._grade_the_starved_alone()
+                self._retry_starved()
                 continue
             ready = wait([grader.connection for grader in busy], timeout=None if self._queue.complete else 0)
             heard = [grader for grader in busy if grader.connection in ready]
             found = [result for grader in heard if (result := self._receive(grader)) is not None]
             if not ready:
                 self._queue.draw(1)
-            self._hand_out()  # before the results are written: nobody waits for the disk
+            self._hand_out()  # first, so that no process waits for the disk
             yield from found
         if self._failed:
             raise PoolError("; ".join(dict.fromkeys(self._failed.values())))
 
-    def _grade_the_starved_alone(self) -> None:
-        """Let those that did not get their share wait again, one at a time: what stays starved then is not graded."""
+    def _retry_starved(self) -> None:
+        """Queue the starved submissions again, one at a time; those starved again are not graded."""
         for grader in list(self._graders):
             self._retire(grader)
         self._alone, self._jobs = True, 1
@@ -147,7 +148,7 @@ class _Pool:
         self._starved.clear()
 
     def _hand_out(self) -> None:
-        """Give each process that is free the next submission."""
+        """Send the next submission to each free process, and start or retire processes."""
         for grader in [grader for grader in self._graders if grader.at is None]:
             item = self._queue.take(grader.lesson)
             if item is not None:
@@ -157,12 +158,12 @@ class _Pool:
         while len(self._graders) < self._jobs and (lesson := self._next_lesson()) is not None:
             item = self._queue.take(lesson)
             assert item is not None
-            grader = self._started(lesson)
+            grader = self._start_grader(lesson)
             self._graders.append(grader)
             grader.hand(item)
 
-    def _started(self, lesson: str) -> _Grader:
-        """A new process for a lesson."""
+    def _start_grader(self, lesson: str) -> _Grader:
+        """Start a process for a lesson."""
         if self._starter is None:
             lessons = {lesson, *self._queue.lessons()}
             environments = [environment for slug in lessons for environment in find_lesson(slug).environments]
@@ -174,7 +175,7 @@ class _Pool:
         return _Grader(lesson, slot, *self._starter.start(settings))
 
     def _next_lesson(self) -> str | None:
-        """The lesson for a new process; what waits in lessons that cannot be graded is dropped."""
+        """The lesson for a new process; drops work of lessons that cannot be graded."""
         graders = Counter(grader.lesson for grader in self._graders if grader.at is not None)
         while (lesson := self._queue.busiest(graders)) in self._failed:
             assert lesson is not None
@@ -183,13 +184,13 @@ class _Pool:
         return lesson
 
     def _receive(self, grader: _Grader) -> SubmissionResult | None:
-        """What a process has to say; a result if that is it."""
+        """Handle a process's message; returns the result if the message is one."""
         said = hear(grader.connection)
         match said:
             case None:
-                return self._lost(grader)
+                return self._on_death(grader)
             case Failed(why):
-                self._could_not_start(grader, why)
+                self._on_failure(grader, why)
             case Ready():
                 self._stillborn, self._failures[grader.lesson], grader.ready = 0, 0, True
             case SubmissionResult():
@@ -201,8 +202,8 @@ class _Pool:
                 return said
         return None
 
-    def _could_not_start(self, grader: _Grader, why: str) -> None:
-        """A process gave up: another one tries, as its worker may have been killed; then the lesson is given up."""
+    def _on_failure(self, grader: _Grader, why: str) -> None:
+        """Retry with another process, since a killed worker may be the reason; after `ATTEMPTS`, give up the lesson."""
         assert grader.at is not None
         self._queue.put(grader.at)
         self._failures[grader.lesson] += 1
@@ -210,8 +211,8 @@ class _Pool:
             self._failed[grader.lesson] = why
         self._retire(grader)
 
-    def _lost(self, grader: _Grader) -> SubmissionResult | None:
-        """A process died: its submission is tried again, or has been often enough."""
+    def _on_death(self, grader: _Grader) -> SubmissionResult | None:
+        """Handle the death of a process: queue its submission again, or report it as killed after `ATTEMPTS`."""
         item = grader.at
         assert item is not None
         self._retire(grader)
@@ -229,19 +230,19 @@ class _Pool:
         return None
 
     def _retire(self, grader: _Grader) -> None:
-        """Let a process end, and go on without waiting for it."""
+        """Dismiss a process without waiting for its end."""
         self._graders.remove(grader)
         grader.at = None
         grader.dismiss()
         self._retired = [other for other in self._retired if other.process.is_alive()] + [grader]
 
     def kill(self) -> None:
-        """End all at once: their workers see that they are gone and leave nothing behind."""
+        """Kill all processes. Their workers notice and clean up."""
         for grader in [*self._graders, *self._retired]:
             grader.process.kill()
 
     def stop(self) -> None:
-        """Let all end, and see to it."""
+        """End all processes, and wait until they have ended."""
         for grader in self._graders:
             grader.dismiss()
         for grader in [*self._graders, *self._retired]:
@@ -252,12 +253,12 @@ class _Pool:
 
 
 class _Grader:
-    """The parent's end of one grading process, and the submission that it is `at`."""
+    """The parent's side of one grading process; `at` is the submission it is working on."""
 
     def __init__(self, lesson: str, slot: int, connection: Connection, process: ForkedProcess | SpawnProcess) -> None:
         self.lesson = lesson
         self.slot = slot
-        """Which of those that run at a time."""
+        """Index among the processes that run at a time."""
         self.connection = connection
         self.process = process
         self.ready = False
@@ -268,7 +269,7 @@ class _Grader:
         tell(self.connection, work)
 
     def dismiss(self) -> None:
-        """Let it end, without waiting for that."""
+        """Let it end, without waiting."""
         tell(self.connection, None)
         self.connection.close()
 
@@ -280,7 +281,7 @@ class _Grader:
 
 
 def _processor(slot: int) -> int | None:
-    """The processor of one of the processes that run at a time; None where they cannot be held there."""
+    """The processor for a slot; None if processes cannot be pinned on this system."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     ours = sorted(os.sched_getaffinity(0))

@@ -1,6 +1,6 @@
 """A folder of results: one file for each student and lesson, and a summary of the class.
 
-    OUT/students/<student>/<lesson>.json    the results: nothing that a student is called can meet another entry of OUT
+    OUT/students/<student>/<lesson>.json    the results, in a subfolder so that no student's name collides with ours
     OUT/class.json, .hand-ins.json, .lock   the summary, the record of who handed in what, the lock
     OUT/rules.toml, overrides.toml          the teacher's own files (`autograder.gradebook`)
     OUT/__reports__, .earlier, .regrade, .rosters, .unfinished    folders of other modules
@@ -25,17 +25,17 @@ from autograder.wording import printable_json
 from course.syllabus import syllabus
 
 STUDENTS = "students"
-"""The one folder in which entries are named after students."""
+"""The only folder whose entries are named after students."""
 SUMMARY = "class.json"
-"""The summary's name."""
+"""File name of the summary."""
 RECORD = ".hand-ins.json"
-"""The record of the class's name, by which a folder of results is known."""
+"""File name of the record of the class, which identifies a folder of results."""
 HIDDEN = (".", "__")
-"""How names begin that systems, programs and reports give: no student's does."""
+"""Prefixes of names that systems, programs and reports use; no student's name has one."""
 LOCK = ".lock"
-"""Stays there: what is locked is the file, not its name, and it may be someone else's by now."""
+"""Never deleted: the lock is on the file, not on its name, and another process may already hold it."""
 UNFINISHED = ".unfinished"
-"""What is being written; no student's name begins with a dot."""
+"""Folder of files being written; no student's name begins with a dot."""
 
 TEXTS = (
     "student",
@@ -53,16 +53,16 @@ SUMMARISED = ("student", "lesson", "points", "max_points", "status", "message")
 
 
 class FolderBusy(RuntimeError):
-    """Someone else writes results into this folder."""
+    """Another process is writing results into this folder."""
 
 
 def result_file(folder: Path, student: str, lesson: str) -> Path:
-    """Where the result of one submission lies."""
+    """The path of one submission's result."""
     return folder / STUDENTS / student / f"{lesson}.json"
 
 
 def read_result(file: Path) -> SubmissionResult | None:
-    """The result in `file`; None if there is none, or none that can be read."""
+    """The result in `file`; None if it is missing or unreadable."""
     try:
         result = SubmissionResult.from_json(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -71,7 +71,7 @@ def read_result(file: Path) -> SubmissionResult | None:
 
 
 def _sound(result: SubmissionResult) -> bool:
-    """Whether every field has a value of its type: the file may have been damaged and be JSON all the same."""
+    """Whether every field has a value of its type: a damaged file may still be valid JSON."""
     numbers = [result.points, result.max_points]
     texts = [getattr(result, name) for name in TEXTS]
     for exercise in result.exercises:
@@ -90,7 +90,7 @@ def _is_number(value: object) -> bool:
 
 
 def results_of(folder: Path, places: Iterable[tuple[str, str]]) -> Iterator[SubmissionResult]:
-    """The results that there are of students and lessons, one by one: a class of thousands need not fit into memory."""
+    """Yield the existing results of these students and lessons; a class of thousands need not fit into memory."""
     for student, lesson in places:
         result = read_result(result_file(folder, student, lesson))
         if result is not None:
@@ -98,7 +98,7 @@ def results_of(folder: Path, places: Iterable[tuple[str, str]]) -> Iterator[Subm
 
 
 def places(folder: Path) -> Iterator[tuple[str, str]]:
-    """The students and lessons of which there are results, whether or not they can be read."""
+    """The students and lessons that have results, readable or not."""
     students = folder / STUDENTS
     for student in _names(students):
         if not student.startswith(HIDDEN):
@@ -110,23 +110,23 @@ def places(folder: Path) -> Iterator[tuple[str, str]]:
 def _names(folder: Path) -> Iterable[str]:
     try:
         return os.listdir(folder)
-    except OSError:  # no folder
+    except OSError:  # no such folder
         return []
 
 
 def move_to_students(folder: Path) -> int:
-    """Move results that an older grader wrote beside its own files to `STUDENTS`; of how many students there were any.
+    """Move results from an older grader's layout to `STUDENTS`; return how many students had any.
 
     A folder counts as a student's if a result in it says so, or a file in it has a lesson's name. Files are moved one
-    by one, so that a run that was killed is finished by the next.
+    by one, so that the next run can finish an interrupted one.
 
     Raises:
-        FolderBusy: someone else writes results there.
+        FolderBusy: another process is writing results there.
         OSError: the results cannot be moved.
     """
     if not any((folder / name).is_file() for name in (RECORD, SUMMARY)):
-        return 0  # no folder of results: whatever lies there is somebody's own
-    names = sorted(_names(folder), key=lambda name: (name != STUDENTS, name))  # whose files lie where folders must go
+        return 0  # not a folder of results
+    names = sorted(_names(folder), key=lambda name: (name != STUDENTS, name))  # a student called `students` comes first
     found = {name: files for name in names if (files := _results_beside_ours(folder, name))}
     if not found:
         return 0
@@ -135,7 +135,7 @@ def move_to_students(folder: Path) -> int:
 
 
 def _results_beside_ours(folder: Path, student: str) -> list[Path]:
-    """The results of a student as older graders laid them out."""
+    """The results of a student in the older layout."""
     if student.startswith(HIDDEN):
         return []
     names = sorted(name for name in _names(folder / student) if name.endswith(".json") and not name.startswith("."))
@@ -146,29 +146,29 @@ def _results_beside_ours(folder: Path, student: str) -> list[Path]:
 
 
 def _move(folder: Path, student: str, files: list[Path]) -> bool:
-    """Move a student's results, but for those that a newer grader has written again; whether there were any."""
+    """Move a student's results, except those that a newer grader has written again; return whether any were moved."""
     target = folder / STUDENTS / student
     target.mkdir(parents=True, exist_ok=True)
     there = set(_names(target))
     for file in files:
         if file.name not in there:
             os.replace(file, target / file.name)
-    with suppress(OSError):  # something of the teacher's lies there, too
+    with suppress(OSError):  # the teacher's own files may be left
         files[0].parent.rmdir()
     return any(file.name not in there for file in files)
 
 
 def write_result(folder: Path, result: SubmissionResult) -> None:
-    """Write a result to where it belongs. `OSError` if that cannot be."""
+    """Write a result to its path. Raises `OSError` on failure."""
     write_json(result_file(folder, result.student, result.lesson), result.to_json(), scratch=folder / UNFINISHED)
 
 
 def write_summary(
     folder: Path, results: Iterable[SubmissionResult], uncounted: Iterable[SubmissionResult]
 ) -> Iterator[SubmissionResult]:
-    """Write the class summary beside the results while these are gone through, and pass them on.
+    """Write the class summary and yield the results on the way.
 
-    `uncounted`: what was handed in and has no result that counts; it has a list of its own.
+    `uncounted`: rows for hand-ins without a counting result, listed separately.
     """
     with whole_file(folder / SUMMARY, scratch=folder / UNFINISHED) as file:
         for start, listed in (('{\n "submissions": [', results), ('\n ],\n "uncounted": [', uncounted)):
@@ -182,10 +182,10 @@ def write_summary(
 
 @contextmanager
 def hold(folder: Path) -> Iterator[None]:
-    """Be the only one who writes results into `folder`; the hold ends with the process, however that ends.
+    """Lock `folder` for writing results. The lock ends with the process, however that ends.
 
     Raises:
-        FolderBusy: someone else is.
+        FolderBusy: another process holds the lock.
         OSError: the folder cannot be used.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -205,7 +205,7 @@ def hold(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def unfinished(folder: Path) -> Iterator[None]:
-    """A place in `folder` for files that are being written, without what a killed run left there."""
+    """Provide an empty folder for files being written, and remove it afterwards."""
     scratch = folder / UNFINISHED
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Grading processes where none can be forked (macOS warns of it, Windows has none): each is started afresh."""
+"""Spawns grading processes where they cannot be forked safely (macOS) or at all (Windows)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from autograder.isolation import OUR_FOLDERS
 
 
 class Spawned:
-    """Starts grading processes as `nursery.Nursery` does."""
+    """Starts grading processes with the interface of `nursery.Nursery`."""
 
     def start(self, settings: Settings) -> tuple[Connection, SpawnProcess]:
-        """A new grading process, and what we say to it and hear from it."""
+        """Start a grading process; returns the connection to it and its handle."""
         context = multiprocessing.get_context("spawn")
         connection, theirs = context.Pipe()
         process = context.Process(target=_work, args=(theirs, settings), daemon=True)
@@ -26,22 +26,22 @@ class Spawned:
         return connection, process
 
     def stop(self) -> None:
-        """There is nothing beside the grading processes."""
+        """Nothing to stop: there is no process besides the grading processes."""
 
 
 def _work(connection: Connection, settings: Settings) -> None:
-    """The grading process."""
+    """The main function of a grading process."""
     from autograder.classroom.grader import serve
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     threading.Thread(target=_follow_parent, daemon=True).start()
     serve(connection, settings)
 
 
 def _follow_parent() -> None:
-    """End with the parent, even in the middle of a submission: the worker ends with us."""
+    """End with the parent, even in the middle of a submission; the worker ends with this process."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
-        with OUR_FOLDERS:  # else one would stay that nobody else knows
+        with OUR_FOLDERS:  # or a folder unknown to all others might be left behind
             os._exit(1)

@@ -1,4 +1,4 @@
-"""What students are called: one name for one student, whichever system wrote it, that results can have a folder of."""
+"""Normalises students' names from different systems to names that can be folders."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import unicodedata
 from autograder.classroom.results_folder import HIDDEN
 
 UNKNOWN = "(unknown)"
-"""Whose a file is that lies where nobody's do: no student is called so."""
+"""The student of files that are in no student's folder; not a possible name."""
 NAME_BYTES = 255
-"""Of the name of a folder, on every common file system."""
+"""Longest folder name on every common file system."""
 BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
-"""What looks like a blank; a line break is shown as what it is."""
+"""Characters that look like blanks; line breaks are kept, so that they are shown."""
 
 
 def as_folder(name: str) -> str:
-    """A student's name as that of a folder: one that is not hidden, and in no other place.
+    """A student's name as a folder name that is not hidden and has no path separators.
 
-    macOS writes ü as two characters and everyone else as one, and nobody sees a blank at the end: such names are one.
-    A name that is too long ends in its hash.
+    Names that look the same become the same: macOS writes ü as two characters and other systems as one, and blanks at
+    the end are invisible. A name that is too long ends in its hash.
     """
     plain = unicodedata.normalize("NFC", re.sub(r"[/\\\0]", "_", name))
     shown = BLANKS.sub(" ", plain).strip() or "_"
@@ -34,5 +34,5 @@ def as_folder(name: str) -> str:
 
 
 def alike(name: str) -> str:
-    """What two names have in common that a file system which knows no capitals takes for one."""
+    """A key that is equal for names that a case-insensitive file system does not distinguish."""
     return unicodedata.normalize("NFC", name.casefold())

@@ -1,4 +1,4 @@
-"""The command `backprop`. Each command imports what it needs when it runs: `check` has to start fast."""
+"""The command `backprop`. Commands import modules only when they run, so that `check` starts fast."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 import warnings
 from typing import Annotated
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads costs more than checks compute
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads takes longer than checks compute
 
 import typer
 
@@ -50,11 +50,11 @@ for command in (*OF_LEARNERS, *OF_TEACHERS):
 
 
 def run() -> None:
-    """The command, in a process of its own: one that it may replace."""
+    """Run the command in a process of its own, which it may replace."""
     from autograder.commands.console import echo
     from course.own import CourseError
 
-    if not sys.warnoptions:  # libraries warn those who program with them, as nbformat does of a notebook without ids
+    if not sys.warnoptions:  # libraries' warnings are for programmers, such as nbformat's about notebooks without ids
         warnings.simplefilter("ignore")
     try:
         app(prog_name="backprop", obj=REPLACEABLE)
@@ -62,14 +62,14 @@ def run() -> None:
         echo(f"backprop: {error}", err=True)
         sys.exit(1)
     except SystemExit as end:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all output is written
         if "torch" not in sys.modules or not isinstance(end.code, int):
             raise
-        with contextlib.suppress(OSError):  # nobody reads on
+        with contextlib.suppress(OSError):  # the reader closed the pipe
             atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
-        os._exit(end.code)  # PyTorch takes a quarter of a second to take itself down
+        os._exit(end.code)  # skips PyTorch's shutdown, which takes a quarter of a second
 
 
 def _say_version(wanted: bool) -> None:
@@ -83,8 +83,8 @@ def _say_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _write_whatever_comes() -> None:
-    """No sign that a file or a pipe cannot hold ends a command: Windows gives them an alphabet without ✓ and ×."""
+def _replace_unencodable() -> None:
+    """Replace characters that a file or pipe cannot encode: on Windows, its encoding may lack ✓ and ×."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             utf_8 = sys.platform == "win32" and not stream.isatty() and "PYTHONIOENCODING" not in os.environ
@@ -97,6 +97,6 @@ def main(
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
     ] = False,
 ) -> None:
-    _write_whatever_comes()
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # it was a zygote; from here on, Ctrl-C is handled
+    _replace_unencodable()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # the process was a zygote; from here on it handles Ctrl-C
         signal.signal(signal.SIGINT, signal.default_int_handler)

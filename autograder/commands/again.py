@@ -1,4 +1,4 @@
-"""Commands that judge in their own process: they start once more, as one that forks workers."""
+"""Lets commands that judge in their own process re-execute themselves as a zygote, which forks workers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from autograder.commands.targets import Target
 
 REPLACEABLE = "a process of the command alone"
-"""What a command's context has where that is so: others call commands in the middle of a process of theirs."""
+"""Context object that says the process belongs to the command alone and may be re-executed."""
 
 
 def begin_as_zygote(context: typer.Context, targets: Iterable[Target]) -> None:
-    """Run this command again from its beginning, if its judge is to import what the workers of `targets` need, too."""
+    """Re-execute this command as a zygote that imports the packages of `targets`, if its process may be replaced."""
     from autograder.commands.console import give_up
     from autograder.isolation.base import IsolationError
     from autograder.isolation.zygote import become_judge

@@ -1,4 +1,4 @@
-"""`backprop build`: the notebooks from their sources, and whether the course is whole and its checks are good."""
+"""`backprop build`: generates notebooks and tables from their sources, and checks or mutates the course."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from course.syllabus import Lesson
 
 EXTRAS = ("jupytext", "nbclient", "nbformat", "nbgrader", "torch")
-"""What authors need and learners do not."""
+"""Packages that authors need and learners do not."""
 
 
 def build(
@@ -87,7 +87,7 @@ def _write(course: Course) -> None:
     texts |= {course.root / SAMPLE_CLASS / name: text for name, text in sample_files(course).items()}
     _write_texts(course, texts | contracts.generated(course))
     for slug, lesson in course.lessons.items():
-        if course.of(slug) is course:  # else it is of the course that is extended, which wrote it
+        if course.of(slug) is course:  # else it is an inherited lesson, written by the extended course
             _write_rejections(course, slug, lesson)
     _write_texts(course, readme.generated(course))
     try:
@@ -110,7 +110,7 @@ def _write_texts(course: Course, texts: dict[Path, str]) -> None:
 
 
 def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
-    """What visible checks say of known mistakes, looked at again where the lesson is another one: a minute at most."""
+    """Run visible checks on known mistakes again if the lesson has changed, which takes up to a minute."""
     from functools import partial
 
     from autograder.authoring.rejections import rejections_text
@@ -136,10 +136,10 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
 
 
 def _check(course: Course, names: list[str], *, nbgrader: bool, judged_well: Path | None) -> None:
-    """Run the rules, the quick ones first; those that run code wait until the files are in order.
+    """Run the rules, the quick ones first; rules that run code only if the files are in order.
 
-    Rules that read files are about the whole course, whichever lessons and exercises are named. Those that run a
-    notebook are about a lesson, and not asked of a single exercise.
+    Rules that read files always cover the whole course. Rules that run a notebook cover a lesson, and are skipped for a
+    single exercise.
     """
     from autograder.authoring import rules
     from autograder.commands.console import echo, give_up
@@ -164,7 +164,7 @@ def _check(course: Course, names: list[str], *, nbgrader: bool, judged_well: Pat
 
 
 def _mutate(course: Course, names: list[str], jobs: int) -> None:
-    """Test the checks of lessons, or of single exercises, by mutation; exit status 1 where that finds something."""
+    """Test the checks of lessons or exercises by mutation; exit with status 1 if that finds problems."""
 
     from autograder.authoring.mutation.equivalents import EquivalentsError
     from autograder.authoring.mutation.lessons import mutate_lesson

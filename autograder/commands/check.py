@@ -1,4 +1,4 @@
-"""`backprop check`: grade my own work, now."""
+"""`backprop check`: grades a learner's own work."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def check(
     if format_ is not None:
         from autograder.commands.check_formats import formats_in, write_formats
 
-        formats_in(format_)  # says now, not after minutes, what is none
+        formats_in(format_)  # rejects unknown formats before grading
     begin_as_zygote(context, all_found)
 
     from autograder.reports.feedback import print_feedback
@@ -71,7 +71,7 @@ def check(
             problem = f"{found.file}: {error}"
             if len(all_found) == 1:
                 give_up(problem)
-            say(problem)  # the other files are checked all the same
+            say(problem)  # the other files are still checked
             continue
         print_feedback(screen, found.lesson, results[-1], hints=hints, file=found.file, exact=exact)
         noted(found, results[-1])
@@ -89,14 +89,14 @@ def check(
 
 
 def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:
-    """Grade one file; `at` is said before what is going on, where that takes long. `SubmissionError`."""
+    """Grade one file. `at` precedes progress messages. Raises `SubmissionError` if the file cannot be read."""
     from autograder.commands.console import give_up, said_on_a_terminal
     from autograder.isolation import IsolationError, Workers
     from autograder.submission import read_submission
 
     submission = read_submission(found.file)
     workers = Workers(found.lesson, isolation)
-    workers.begin(map(found.lesson.exercise, found.exercises))  # while the judge is imported and the checks collected
+    workers.begin(map(found.lesson.exercise, found.exercises))  # meanwhile imports the judge and collects checks
 
     from autograder.collection import with_judge
     from autograder.judging.records.errors import CheckError
@@ -115,7 +115,7 @@ def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:
 
 
 def _print_total(screen: Console, results: list[SubmissionResult]) -> None:
-    """A line for all files together."""
+    """Print a line for all files together."""
     from autograder.wording import counted
 
     exercises = [one for result in results for one in result.exercises]
@@ -126,7 +126,7 @@ def _print_total(screen: Console, results: list[SubmissionResult]) -> None:
 
 
 def noted(found: Target, result: SubmissionResult) -> None:
-    """Keep in the work folder how it went; a line where that cannot be."""
+    """Record the result in the work folder; if that fails, say so."""
     from autograder.commands.console import say
     from autograder.learning.progress import record
 
@@ -136,7 +136,7 @@ def noted(found: Target, result: SubmissionResult) -> None:
 
 
 def print_after_a_pass(screen: Console, passed: Exercise, found: Target) -> Exercise | None:
-    """Say what there is to compare with, and which exercise comes next; that one, None where all are done."""
+    """Name the model solution and the next exercise; returns the latter, None if all exercises pass."""
     from autograder.commands.next import print_next
     from autograder.commands.targets import is_handed_out, lessons_in
     from autograder.learning import order, progress

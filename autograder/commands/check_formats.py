@@ -1,4 +1,4 @@
-"""What `backprop check` found, for programs: JSON, JUnit's XML, and the summary of a workflow on GitHub."""
+"""Writes results of `backprop check` for programs: JSON, JUnit XML, GitHub's and Gradescope's formats."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from autograder.wording import enumeration
 
 FORMATS = ("json", "junit", "github", "gradescope")
 MINE = "my-work"
-"""What a learner is called in these."""
+"""The learner's name in these files."""
 
 
 def formats_in(text: str | None) -> list[str]:
-    """The formats that were asked for. Ends the command where one is none."""
+    """The formats requested, without duplicates. Ends the command if one is unknown."""
     names = list(dict.fromkeys(name.strip() for name in text.split(","))) if text is not None else []
     for name in names:
         if name not in FORMATS:
@@ -26,9 +26,9 @@ def formats_in(text: str | None) -> list[str]:
 
 
 def write_formats(names: Iterable[str], out: Path, results: Iterable[SubmissionResult]) -> None:
-    """Write what was found: `check.json`, `junit/…xml`, and what a workflow's summary shows.
+    """Write the results in these formats: `check.json`, `junit.xml`, `gradescope/results.json`, a workflow's summary.
 
-    Points are those of the visible cases where the course has no solutions beside it, and each result says so.
+    If the course has no solutions beside it, points count visible cases only, and each result says so.
     """
     from autograder.reports.all_formats import make_all
     from autograder.reports.class_results import ClassResults

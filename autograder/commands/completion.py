@@ -1,4 +1,4 @@
-"""What a shell offers where a lesson or an exercise is to be named; this is imported at every start of a command."""
+"""Shell completion for names of lessons and exercises; imported at every start of the command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autograder.commands.courses import UNTRUSTED
 
 
 def lessons_and_exercises(context: typer.Context, incomplete: str) -> list[str]:
-    """`ch06/relu_vjp` for `ch06/re`, the lesson as it was typed; lessons as long as there is no slash."""
+    """Complete `ch06/re` to `ch06/relu_vjp`, keeping the lesson as typed; without a slash, complete lessons."""
     from course.syllabus import syllabus
 
     if context.meta.get(UNTRUSTED):
@@ -22,7 +22,7 @@ def lessons_and_exercises(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def lessons(context: typer.Context, incomplete: str) -> list[str]:
-    """Lessons by number, and by their whole names once one of those is begun; none of a course that is not trusted."""
+    """Lessons by number, or by full name once one is begun; none of an untrusted course."""
     from course.syllabus import syllabus
 
     if context.meta.get(UNTRUSTED):

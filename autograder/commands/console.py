@@ -1,4 +1,4 @@
-"""Saying things on the terminal, and giving up with one clear line."""
+"""Prints to the terminal, and ends commands with one clear line."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from autograder.wording import clean
 
 
 def console() -> Screen:
-    """Where results go."""
+    """The console for results."""
     return Screen(soft_wrap=False)
 
 
 def echo(text: object, *, err: bool = False) -> None:
-    """Lines that are no table: on standard output, or beside the results."""
+    """Print lines that are not a table, to standard output or standard error."""
     typer.echo(printable(str(text), limit=sys.maxsize), err=err)
 
 
 @contextmanager
 def said_on_a_terminal(doing: Callable[[], str]) -> Iterator[None]:
-    """Show what is going on while the work inside takes long, and no longer; nothing where no one looks on."""
+    """Show progress while the enclosed work takes long; nothing without a terminal."""
     from autograder.judging.waiting import said_if_slow
 
     screen = Screen(stderr=True)
@@ -49,7 +49,7 @@ def said_on_a_terminal(doing: Callable[[], str]) -> Iterator[None]:
 
 
 def say(message: str) -> None:
-    """One line on standard error, beside the results."""
+    """Print one line to standard error."""
     typer.echo(f"backprop: {clean(message, 500)}", err=True)
 
 

@@ -1,9 +1,9 @@
-"""Which course a command is about: by `--course`, by `BACKPROP_COURSE` or by a file in a folder above; else this one.
+"""Chooses the course of a command: `--course`, `BACKPROP_COURSE`, a course file in or above a folder, or else this one.
 
-A hand-in must have no say in it. So a file in a folder counts only where its course is trusted (`course.trusted`), and
-else ends the command: to go on with another course would judge by the wrong one. Commands for a learner's own work
-look from that work first, since a work folder remembers its course; others look from where they are typed. A course
-that lies in a folder of hand-ins grades nothing, trusted or not.
+A hand-in must not choose its course. So a course file counts only if its course is trusted (`course.trusted`);
+otherwise the command ends, because the default course would be the wrong one. Commands for a learner's own work search
+from that work, since a work folder remembers its course; others search from the working folder. A course inside a
+folder of hand-ins is refused even if trusted.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 from typer.core import TyperCommand, TyperOption
 
 FILES = {"check": "targets", "watch": "target"}
-"""Commands for a learner's own work, and which of their arguments may name its files."""
+"""Commands for a learner's own work, with the argument that may name its files."""
 FOLDERS = {"start": "folder", "nbgrader": "folder"}
-"""The same for folders, which these commands write and come back to."""
+"""Commands that write a folder and return to it, with the argument that names it."""
 UNTRUSTED = "backprop.untrusted"
-"""What a context's `meta` has where there is a course that is not trusted, and so nothing to complete."""
+"""Key in a context's `meta` for an untrusted course, which disables completion."""
 
 _led_by: list[Path] = []
-"""The file that said which course it is, where one did."""
+"""The course file that was followed, if any."""
 
 
 class AboutACourse(TyperCommand):
@@ -36,7 +36,7 @@ class AboutACourse(TyperCommand):
                 param_decls=["--course"],
                 callback=_choose,
                 expose_value=False,
-                is_eager=True,  # what completes other arguments knows it
+                is_eager=True,  # completion of other arguments depends on it
                 metavar="DIR",
                 help="A course of your own (docs/own-course.md); else BACKPROP_COURSE, or the trusted course of this "
                 "folder.",
@@ -44,20 +44,20 @@ class AboutACourse(TyperCommand):
         )
 
     def invoke(self, context: Any) -> Any:
-        """Run the command, about the course that was named, or that a file names."""
+        """Run the command with the course chosen by option, variable or file."""
         from autograder.commands.console import give_up
         from course.own import VARIABLE, CourseError
 
         try:
             if not os.environ.get(VARIABLE):
-                _follow(_places(context))
+                _serve_course_of(_places(context))
         except (CourseError, OSError) as error:
             give_up(str(error))
         return super().invoke(context)
 
 
 def _choose(context: Any, parameter: Any, named: str | None) -> None:
-    """Serve the course that is named; where none is and words are completed, that of the working folder."""
+    """Serve the named course, or, during completion, that of the working folder."""
     from autograder.commands.console import give_up
     from course.own import VARIABLE, CourseError, course_named, serve
 
@@ -65,7 +65,7 @@ def _choose(context: Any, parameter: Any, named: str | None) -> None:
         if named or os.environ.get(VARIABLE):
             serve(course_named(named or os.environ[VARIABLE]))
         elif context.resilient_parsing:
-            _follow([Path.cwd()])
+            _serve_course_of([Path.cwd()])
     except (CourseError, OSError) as error:
         if not context.resilient_parsing:
             give_up(str(error))
@@ -73,7 +73,7 @@ def _choose(context: Any, parameter: Any, named: str | None) -> None:
 
 
 def _places(context: Any) -> Iterator[Path]:
-    """The folders in or above which a course file is looked for: of the work that is named, else the working folder."""
+    """Folders in or above which to look for a course file: the work's, else the working folder."""
     from autograder.commands.targets import SUFFIXES
 
     command, said = context.info_name or "", context.params
@@ -89,10 +89,10 @@ def _places(context: Any) -> Iterator[Path]:
         yield Path.cwd()
 
 
-def _follow(places: Iterable[Path]) -> None:
-    """Serve the one course of these folders, or else of the working folder, by the files in or above them.
+def _serve_course_of(places: Iterable[Path]) -> None:
+    """Serve the one course that files in or above these folders, or else the working folder, name.
 
-    Raises `CourseError` where they have several, or one that is not trusted.
+    Raises `CourseError` if they name several, or one that is not trusted.
     """
     from course.own import CourseError, serve
     from course.trusted import found_above
@@ -113,7 +113,7 @@ def _follow(places: Iterable[Path]) -> None:
 
 
 def refuse_a_course_within(hand_ins: Path) -> None:
-    """End a command where the course lies in the folder of hand-ins that it is about, or a file in there named it."""
+    """End a command if its course, or the file that named it, is inside its folder of hand-ins."""
     from autograder.commands.console import give_up
     from course.own import own_course
 
@@ -127,7 +127,7 @@ def refuse_a_course_within(hand_ins: Path) -> None:
 
 
 def trust_what_was_made(folder: Path, course: Path | None) -> None:
-    """Trust the course file in a folder that a command of ours has made for this course; a line where that fails."""
+    """Trust the course file that a command of ours has just written into a folder; if that fails, say so."""
     from autograder.commands.console import say
     from course.own import FILE, course_named
     from course.trusted import trust

@@ -1,4 +1,4 @@
-"""`backprop grade`: a class."""
+"""`backprop grade`: grades a class."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def grade(
         bool, typer.Option("--replace", help="Let hand-ins replace results that are of another class folder.")
     ] = False,
 ) -> None:
-    """Grade a class. What was graded before and has not changed stays as it is.
+    """Grade a class. Results of unchanged submissions are kept.
 
-    The exit status is 0 if all that was handed in is graded; 1 if a submission could not be graded, a result not be
-    written or taken over, or a result is another class folder's; 3 if a file was handed in that is not recognised as a
-    lesson's, and so not graded.
+    The exit status is 0 if everything handed in was graded; 1 if a submission could not be graded, a result could not
+    be written or taken over, or a result is another class folder's; 3 if a file was not recognised as a lesson, and so
+    not graded.
     """
     from autograder.classroom.results_folder import hold
     from autograder.commands.grade_output import bring_up_to_date
@@ -86,20 +86,20 @@ def grade(
         replace=replace,
         rosters=tuple(roster or ()),
     )
-    _refuse_nonsense(order)
+    _validate(order)
     if salt:
-        _warn_of_a_weak(salt)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a job system's way to say Ctrl-C
+        _warn_if_weak(salt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # batch systems send SIGTERM
     bring_up_to_date(out)
     grading = _Grading(order)
-    with _errors_in_a_line(grading), hold(out):
+    with _one_line_errors(grading), hold(out):
         plan, record, found = grading.run()
-    _conclude(order, plan, record, found)
+    _report_and_exit(order, plan, record, found)
 
 
 @dataclass(frozen=True)
 class _Order:
-    """What was asked for; grade's options say what each is."""
+    """The arguments of the command; see the options of `grade`."""
 
     folder: Path
     out: Path
@@ -107,7 +107,7 @@ class _Order:
     scheduler: str | None
     isolation: str
     salt: str
-    """As `class_key` gives it: the secret itself is in no grading process."""
+    """The result of `class_key`, so that grading processes never have the secret itself."""
     regrade: bool
     diff: bool
     export: bool | None
@@ -115,8 +115,8 @@ class _Order:
     rosters: tuple[Path, ...]
 
 
-def _refuse_nonsense(order: _Order) -> None:
-    """End the command where its arguments cannot be meant."""
+def _validate(order: _Order) -> None:
+    """End the command if its arguments make no sense."""
     from autograder.commands.console import give_up
     from autograder.commands.courses import refuse_a_course_within
     from autograder.commands.targets import refuse_without_solutions
@@ -130,9 +130,9 @@ def _refuse_nonsense(order: _Order) -> None:
         give_up(f"there is no isolation {order.isolation!r}; there are {' and '.join(BACKENDS)}")
     if order.jobs < 1:
         give_up("--jobs must be at least 1")
-    if nothing := _nothing_in(order.folder):
+    if nothing := _why_empty(order.folder):
         give_up(nothing)
-    if _lies_in(order.out, order.folder):
+    if _is_inside(order.out, order.folder):
         give_up(
             f"{order.out} lies in the class folder, where a hand-in could pass for a result; name a place with --out"
         )
@@ -144,10 +144,10 @@ class _Grading:
     def __init__(self, order: _Order) -> None:
         self.order = order
         self.plan: Plan | None = None
-        """What is to be graded, once the class is read."""
+        """What to grade; None until the class is read."""
 
     def run(self) -> tuple[Plan, ClassRecord, ClassFolder]:
-        """Read the class, grade what must be graded, and show what came of it."""
+        """Read the class, grade what needs grading, and show the results."""
         from autograder.classroom.claims import another_class, set_claims_aside
         from autograder.classroom.class_record import ClassRecord
         from autograder.classroom.plan import Plan
@@ -168,13 +168,13 @@ class _Grading:
         order = self.order
         kept = _class_files(order)
         people = kept.people
-        found = _found(order, order.out / UNFINISHED / "handed-in", participants(people))
+        found = _read_class(order, order.out / UNFINISHED / "handed-in", participants(people))
         if not found.work and not found.not_recognised:
             say_all(found.remarks)
             give_up(f"there are no submissions in {order.folder}; {LAYOUT}")
         record = ClassRecord(order.out)
-        _see_to_the_course(record, order)
-        _see_to_the_salt(record, order)
+        _refuse_other_course(record, order)
+        _refuse_other_salt(record, order)
         if not order.replace and (refusal := another_class(found, record, order.folder, order.out)):
             give_up(refusal)
         names = {item.student for item in found.work}
@@ -215,8 +215,8 @@ class _Grading:
         return "nothing graded yet" if plan is None else f"{plan.done} of {plan.to_grade} graded, all kept"
 
 
-def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
-    """Say what else there is to know, after the table, where it is read; and end with the exit status."""
+def _report_and_exit(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
+    """Print all remarks below the table, where they are read, and end with the exit status."""
     from autograder.classroom.results_folder import STUDENTS
     from autograder.commands.console import echo, say
     from autograder.commands.grade_output import about_others, say_all, say_what_reports_add
@@ -245,7 +245,7 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
 
 
 def _class_files(order: _Order) -> ClassFiles:
-    """Who is in the class, by the tables given now and before, and its rules."""
+    """The class's roster, from tables given now or earlier, and its rules."""
     from autograder.commands.console import give_up
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
@@ -257,8 +257,8 @@ def _class_files(order: _Order) -> ClassFiles:
         give_up(str(error))
 
 
-def _found(order: _Order, scratch: Path, whose: Participants) -> ClassFolder:
-    """What was handed in; on a terminal, whose is looked at, where that takes long."""
+def _read_class(order: _Order, scratch: Path, whose: Participants) -> ClassFolder:
+    """Read the class folder, with progress on a terminal."""
     from autograder.classroom.class_folder import find_work
     from autograder.commands.console import said_on_a_terminal
     from autograder.wording import clean
@@ -275,7 +275,7 @@ def _found(order: _Order, scratch: Path, whose: Participants) -> ClassFolder:
 
 
 def _results(order: _Order, plan: Plan) -> Generator[SubmissionResult, None, None]:
-    """What is graded here or on a cluster, in the order in which it becomes known."""
+    """Grade here or on a cluster; yields results as they become known."""
     from autograder.classroom.cluster import grade_on_cluster
     from autograder.classroom.pool import grade_all
 
@@ -285,8 +285,8 @@ def _results(order: _Order, plan: Plan) -> Generator[SubmissionResult, None, Non
 
 
 @contextmanager
-def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
-    """End the command with one line on what went wrong, how much is kept and how to go on."""
+def _one_line_errors(grading: _Grading) -> Iterator[None]:
+    """End the command on an error with one line: what went wrong, how much is kept, how to continue."""
     from autograder.classroom.archives import ArchiveError
     from autograder.classroom.class_level import ClassUnclearError
     from autograder.classroom.pool import PoolError
@@ -304,15 +304,15 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
     except (PoolError, FolderBusy, IsolationError) as error:
         give_up(f"{error}" + (f"; {grading.so_far()}" if grading.plan and grading.plan.done else ""))
     except OSError as error:
-        if grading.plan is None and error.filename and _lies_in(error.filename, order.folder):
+        if grading.plan is None and error.filename and _is_inside(error.filename, order.folder):
             give_up(f"{error.filename} cannot be used ({error.strerror})")
         file = order.out if UNFINISHED in str(error.filename) else error.filename or order.out
         what = f"{file} cannot be written ({error.strerror})"
         give_up(f"{what}; {grading.so_far()}; when that is mended, go on with: {_command()}")
 
 
-def _nothing_in(folder: Path) -> str:
-    """Why a class folder holds nothing at all; empty if it may hold a class."""
+def _why_empty(folder: Path) -> str:
+    """Why a class folder is empty or unreadable; "" if it may contain a class."""
     from autograder.classroom.exports import SYSTEM
     from autograder.classroom.results_folder import HIDDEN
 
@@ -321,7 +321,7 @@ def _nothing_in(folder: Path) -> str:
     try:
         with os.scandir(folder) as entries:
             empty = all(
-                entry.name.startswith(HIDDEN) and (entry.name in SYSTEM or not entry.is_dir())  # `__ann` is a student
+                entry.name.startswith(HIDDEN) and (entry.name in SYSTEM or not entry.is_dir())  # `__ann`: a student
                 for entry in entries
             )
     except OSError as error:
@@ -329,8 +329,8 @@ def _nothing_in(folder: Path) -> str:
     return f"there are no submissions in {folder}; {LAYOUT}" if empty else ""
 
 
-def _see_to_the_course(record: ClassRecord, order: _Order) -> None:
-    """Stop where the results are another course's: a lesson of one may be called as a lesson of the other is."""
+def _refuse_other_course(record: ClassRecord, order: _Order) -> None:
+    """Refuse to mix results of two courses, whose lessons may have the same names."""
     from autograder.commands.console import give_up
     from course.syllabus import course_title
 
@@ -342,12 +342,12 @@ def _see_to_the_course(record: ClassRecord, order: _Order) -> None:
     record.course = course_title()
 
 
-def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
-    """Stop if the results were graded with another salt and nobody says that this is meant."""
+def _refuse_other_salt(record: ClassRecord, order: _Order) -> None:
+    """Refuse another salt than that of existing results, unless --regrade is given."""
     from autograder.commands.console import give_up
     from autograder.judging.checking.salt import PUBLIC_SALT, fingerprint
 
-    if not record.salt_sha256 or not record.has_results:  # a run that graded nothing binds nobody
+    if not record.salt_sha256 or not record.has_results:  # without results, any salt will do
         record.salt_sha256 = fingerprint(order.salt)
     if record.salt_sha256 == fingerprint(order.salt) or order.regrade:
         return
@@ -360,8 +360,8 @@ def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
     give_up(f"{order.out} was graded {what}, or say --regrade to grade all again")
 
 
-def _warn_of_a_weak(salt: str) -> None:
-    """Say so where a salt could be found by trying, by anyone who has learnt one hidden input."""
+def _warn_if_weak(salt: str) -> None:
+    """Warn if the salt could be found by brute force, given one hidden input."""
     from autograder.commands.console import say
     from autograder.judging.checking.salt import ENOUGH_BITS, guesses_in_bits
 
@@ -370,7 +370,7 @@ def _warn_of_a_weak(salt: str) -> None:
         say(f"this salt is weak: about 2^{bits:.0f} guesses find it; `backprop salt` makes one that nobody guesses")
 
 
-def _lies_in(path: str | Path, folder: Path) -> bool:
+def _is_inside(path: str | Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
@@ -379,7 +379,7 @@ def _is_root() -> bool:
 
 
 def _command(*, diff: bool = True) -> str:
-    """The command that was given, to be given again; the class's secret is not for the screen."""
+    """The command as it was given, without the secret, so that it can be repeated."""
     words: list[str] = []
     for word in sys.argv[1:]:
         if words and words[-1] == "--salt":

@@ -1,4 +1,4 @@
-"""What `backprop grade` says at its end: the table, the changes, and a line for whatever else there is to know."""
+"""Prints what `backprop grade` reports at its end: the table, the changes and remarks."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from autograder.reports.class_table import ClassTable, LessonTable
 from autograder.wording import counted, some
 
 MOST_NAMED = 10
-"""Students who handed in nothing that are named."""
+"""At most this many students without hand-ins are named."""
 UNCHANGED = (
     "submission is graded already and has not changed",
     "submissions are graded already and have not changed",
 )
-"""What `counted` makes words of: one, and several."""
+"""Singular and plural for `counted`."""
 OF_OTHERS = "submission of another class folder is", "submissions of other class folders are"
 LINES = 100
-"""Submissions that a terminal shows line by line, and remarks: more of them would push the rest out of sight."""
+"""At most this many submissions are listed on a terminal, and this many remarks: more would scroll the rest away."""
 
 
 def bring_up_to_date(results: Path) -> None:
-    """Move results that an older grader laid out in another way, and say so; end the command where that cannot be."""
+    """Move results from an older grader's layout and say so; end the command if that fails."""
     try:
         moved = move_to_students(results)
     except FolderBusy as error:
@@ -50,7 +50,7 @@ def bring_up_to_date(results: Path) -> None:
 
 
 def show_class(plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
-    """Write the summary of all results and print the table of this class folder: of a large one, a line a lesson."""
+    """Write the summary of all results and print this class folder's table, of a large class with a line per lesson."""
     screen = console()
     brief = screen.is_terminal and len(plan.work) > LINES
     not_recognised = {row: unrecognised_result(row) for row in record.not_recognised}
@@ -82,7 +82,7 @@ def show_changes(plan: Plan) -> None:
 
 
 def say_what_was_there(plan: Plan) -> None:
-    """How many submissions need not be graded in this run, and why."""
+    """Print how many submissions need no grading in this run, and why."""
     if plan.unchanged:
         echo(counted(plan.unchanged, *UNCHANGED), err=True)
     if plan.found:
@@ -91,7 +91,7 @@ def say_what_was_there(plan: Plan) -> None:
 
 
 def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Path) -> list[str]:
-    """A line for each result that does not count any more, and one for those of other class folders."""
+    """A line for each result that no longer counts, and one for those of other class folders."""
     lines = [
         f"{student}/{lesson} was handed in before, and the file is gone: its result stays in {out} and does not count"
         for student, lesson in record.gone()
@@ -117,11 +117,10 @@ def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Pat
 def about_the_roster(
     people: list[Person], names: Collection[str], ungraded: Collection[str], is_excused: Callable[[Person], bool]
 ) -> list[str]:
-    """A line for who is on the roster and handed in nothing, one for whose files are not graded, and one for each name
-    that is not on it.
+    """Lines on students of the roster without gradable hand-ins, and on hand-ins of people who are not on it.
 
     Args:
-        ungraded: the names of hand-ins in which no file is a lesson's: a PDF, a text that was typed in.
+        ungraded: names of hand-ins without a lesson's file: a PDF, say, or typed-in text.
     """
     if not people:
         return []
@@ -141,7 +140,7 @@ def about_the_roster(
 
 
 def say_what_reports_add(out: Path) -> None:
-    """That points of this table are the grader's, where a class has rules or a teacher decided something."""
+    """Say that the table has the grader's own points if rules or overrides may change them."""
     there = [name for name in (RULES, OVERRIDES) if (out / name).is_file()]
     if there:
         hold = "hold" if len(there) > 1 else "holds"
@@ -149,7 +148,7 @@ def say_what_reports_add(out: Path) -> None:
 
 
 def say_all(remarks: list[str]) -> None:
-    """A line for each remark; of very many, the first."""
+    """Print the first `LINES` remarks, and how many more there are."""
     for remark in remarks[:LINES]:
         say(remark)
     if len(remarks) > LINES:

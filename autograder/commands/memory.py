@@ -1,4 +1,4 @@
-"""`backprop memory`: what training a model needs of each GPU, and what to change if that is too much."""
+"""`backprop memory`: predicts the memory that training needs on each GPU, and what would reduce it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def memory(
 
 
 def _shape(model: str | None, sizes: dict[str, int]) -> Shape:
-    """The named model's shape with the sizes that were given, or the shape that these make alone."""
+    """The named model's shape with the given sizes replaced, or a shape of given sizes only."""
     from dataclasses import fields, replace
 
     from course.memory import MODELS, MemoryInputError, Shape, find_model

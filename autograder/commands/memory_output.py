@@ -1,4 +1,4 @@
-"""What `backprop memory` says: a bar, the table of its parts, and what would make the step fit; or JSON."""
+"""Prints the result of `backprop memory`: a bar, a table of its parts, and changes that make it fit; or JSON."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from course.memory import (
 )
 
 BAR = 64
-"""Characters of the bar, where the terminal is as wide."""
+"""Characters of the bar on a wide terminal."""
 SHOWN = 4
-"""Remedies that are listed."""
+"""At most this many remedies are listed."""
 PARTS = {
     "weights": ("W", "blue"),
     "grads": ("G", "cyan"),
@@ -37,12 +37,12 @@ PARTS = {
     "loss_head": ("L", "yellow"),
     "transients": ("T", "red"),
 }
-"""Each part of `Memory`, with its letter and color in the bar: letters alone where there are no colors."""
+"""By part of `Memory`: its letter, used in the bar without colors, and its color."""
 NAMES = {"grads": "gradients", "gathered": "unsharded", "loss_head": "loss head"}
 
 
 def as_json(training: Training, gpu_bytes: int, model: str | None) -> str:
-    """All of it as one JSON object. Sizes are bytes on each GPU; `extra_flops` is a share of a step's FLOPs."""
+    """The prediction as one JSON object. Sizes are bytes per GPU; `extra_flops` is a fraction of a step's FLOPs."""
     memory = predict_memory(training)
     settings = asdict(training)
     found = {
@@ -71,7 +71,7 @@ def _remedy_json(remedy: Remedy, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def show(screen: Console, training: Training, gpu_bytes: int, model: str | None, gpu: str) -> None:
-    """Print it."""
+    """Print the prediction, and remedies if it does not fit."""
     memory = predict_memory(training)
     fitting = fits(memory, gpu_bytes)
     screen.print(Text(_title(training, model), style="bold"))
@@ -117,7 +117,7 @@ def _colored(screen: Console) -> bool:
 
 
 def _bar(memory: Memory, gpu_bytes: int, width: int, *, colored: bool) -> Text:
-    """The parts one after the other, to scale, and below them where the GPU ends."""
+    """The parts in sequence, to scale, with a mark below for the GPU's memory."""
     scale = width / max(memory.total, gpu_bytes)
     bar, end = Text("  "), 0.0
     drawn = 0
@@ -200,7 +200,7 @@ def _flops(extra: float) -> str:
 
 
 def _size(n_bytes: float) -> str:
-    """In GB of 10⁹ bytes, or what is small in MB or kB: `40.3 GB`, `0.81 GB`, `15 MB`."""
+    """Bytes in GB (10⁹), or MB or kB if small: `40.3 GB`, `0.81 GB`, `15 MB`."""
     if n_bytes >= 0.95e9:
         return f"{n_bytes / 1e9:,.1f} GB"
     if n_bytes >= 0.1e9:

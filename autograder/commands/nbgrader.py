@@ -1,4 +1,4 @@
-"""`backprop nbgrader`: a course folder for those who teach with nbgrader."""
+"""`backprop nbgrader`: writes a course folder for nbgrader."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def nbgrader(
         ),
     ] = None,
 ) -> None:
-    """Write a course folder for nbgrader: a source for each lesson, and its configuration. What is there stays.
+    """Write a course folder for nbgrader: a source for each lesson, and its configuration. Existing files are kept.
 
-    With it, all of nbgrader's commands work as ever. Grade what it collects with 'backprop grade FOLDER/submitted', and
+    All of nbgrader's commands work with it. Grade what it collects with 'backprop grade FOLDER/submitted', and
     'backprop report RESULTS --format nbgrader --gradebook FOLDER' writes points and feedback into its gradebook.
     """
     from autograder.commands.console import echo, give_up

@@ -1,4 +1,4 @@
-"""`backprop new`: begins an exercise, a lesson or a course of your own in all of its places."""
+"""`backprop new`: creates the files of a new exercise, lesson or course."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from autograder.authoring.tree import Course
 
 KINDS = {"exercise": 1, "lesson": 1, "course": 2}
-"""How many words follow each."""
+"""Number of words that follow each kind."""
 USAGE = (
     "type 'backprop new exercise ch06/abs_vjp', 'backprop new lesson ch15_kernels/tile_sum' "
     "or 'backprop new course my-course ch01_powers/power'"
@@ -46,7 +46,7 @@ def new(
     ] = "",
     stretch: Annotated[bool, typer.Option("--stretch", help="Beyond the core.")] = False,
 ) -> None:
-    """Begin an exercise, a lesson or a course in all its places; `build --check` then says what is to be written."""
+    """Create the files of an exercise, a lesson or a course; `build --check` then lists what to write."""
     from autograder.commands.console import echo, give_up
 
     kind, rest = (words[0], words[1:]) if words[0] in KINDS else ("exercise", words)
@@ -99,7 +99,7 @@ def new(
 
 
 def _checkout() -> Course:
-    """The course that is served, with its solutions."""
+    """The course being served; ends the command without its solutions."""
     from autograder.authoring.tree import Course
     from autograder.commands.targets import refuse_without_solutions
 

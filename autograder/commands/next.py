@@ -1,4 +1,4 @@
-"""`backprop next`: what to do now."""
+"""`backprop next`: names the next exercise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 IN_WORDS = {"missing": "and a stub since then", "reset": "and a stub since then"}
-"""Of what an exercise's entry says where that is no try."""
+"""Words for statuses that are not the result of a try."""
 
 
 def next_() -> None:
@@ -44,7 +44,7 @@ def next_() -> None:
 
 
 def print_next(screen: Console, exercise: Exercise, known: Progress, folder: Path) -> None:
-    """Print an exercise that is to be done next, with where to read, how long it takes and how to check it."""
+    """Print the next exercise, with its section, how long it takes and how to check it."""
     for line in _lines(exercise, known, folder):
         screen.print(line, soft_wrap=True)
 
@@ -70,7 +70,7 @@ def _lines(exercise: Exercise, known: Progress, folder: Path) -> Iterator[str]:
 
 
 def when(moment: str) -> str:
-    """A moment in ISO 8601 as people say it, in local time: `27 Nov 2026, 15:30`."""
+    """A time in ISO 8601 as local time in words: `27 Nov 2026, 15:30`."""
     from datetime import datetime
 
     local = datetime.fromisoformat(moment).astimezone()

@@ -1,4 +1,4 @@
-"""`backprop read`: a chapter, or the section that teaches an exercise, in the browser or in the terminal."""
+"""`backprop read`: shows a chapter, or the section of an exercise, in the browser or the terminal."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from autograder.places import Places
 
 WIDEST = 100
-"""Characters of a line of prose; longer ones are hard to follow."""
+"""Longest line of prose in characters, for readability."""
 STYLES = {"markdown.code": "bold cyan"}
-"""Where rich has another: names in a sentence stood on black, in a light terminal and in a notebook, too."""
+"""Replaces rich's style of inline code, whose black background is out of place in a light terminal."""
 
 
 def read(
@@ -38,7 +38,7 @@ def read(
     from autograder.reading.labels import book
 
     places = Places()
-    slug, label = _meant(target)
+    slug, label = _lesson_and_label(target)
     chapters = book(places)
     if places.is_own and not places.chapter(slug).is_file():
         _show(_in_the_notebook(places, slug), {})
@@ -60,7 +60,7 @@ def read(
 
 
 def _in_the_notebook(places: Places, slug: str) -> tuple[str, ...]:
-    """What a lesson's notebook says, of a course that has no chapter for it."""
+    """The text of a lesson's notebook, for a course without chapters."""
     from autograder.commands.console import give_up
 
     try:
@@ -71,15 +71,15 @@ def _in_the_notebook(places: Places, slug: str) -> tuple[str, ...]:
     return tuple("\n\n".join(texts).splitlines())
 
 
-def _meant(target: str) -> tuple[str, str]:
-    """The lesson that `target` means and the label in it, "" for all of the chapter."""
+def _lesson_and_label(target: str) -> tuple[str, str]:
+    """The lesson and the label that `target` means; the label is "" for the whole chapter."""
     from autograder.commands.console import give_up
     from autograder.commands.targets import lesson_called
 
     if label := re.fullmatch(r"(ch\d\d)-[\w-]+", target):
         return lesson_called(label[1]).slug, target
     slug, _, exercise = target.partition("/")
-    lesson = lesson_called(re.sub(r"\.(ipynb|py)$", "", slug))  # the file that one works in, say
+    lesson = lesson_called(re.sub(r"\.(ipynb|py)$", "", slug))  # `target` may be the learner's file
     try:
         return lesson.slug, lesson.exercise(exercise).anchor if exercise else ""
     except KeyError as error:
@@ -87,7 +87,7 @@ def _meant(target: str) -> tuple[str, str]:
 
 
 def _open(page: Path, slug: str, label: str) -> str:
-    """Open the page that is built here, or else the published one; which it was, "" if none could be opened."""
+    """Open the local page, or else the published one; returns which, "" if none could be opened."""
     import webbrowser
 
     from autograder.reading.browser import open_page, reachable, shows_addresses, shows_files
@@ -100,7 +100,7 @@ def _open(page: Path, slug: str, label: str) -> str:
 
 
 def _show(lines: tuple[str, ...], titles: dict[str, str]) -> None:
-    """Print a section as a terminal can show it."""
+    """Print a section in the terminal."""
     from rich.markdown import Markdown
     from rich.theme import Theme
 
@@ -118,7 +118,7 @@ def _show(lines: tuple[str, ...], titles: dict[str, str]) -> None:
 
 
 def _paged(screen: Console) -> AbstractContextManager[object]:
-    """`less` where a section is longer than a terminal; it keeps colours and ends by itself where all fits."""
+    """A pager for sections longer than the terminal: `less`, which keeps colors and ends if all fits."""
     if not sys.stdout.isatty() or sys.platform == "win32" or not shutil.which("less"):
         return nullcontext()
     os.environ.setdefault("LESS", "-FRX")

@@ -1,4 +1,4 @@
-"""`backprop release`: the course without its answers, to hand out."""
+"""`backprop release`: writes the course without its answers, to hand out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backprop report`: what a graded class looks like."""
+"""`backprop report`: shows or writes the results of a class."""
 
 from __future__ import annotations
 
@@ -130,10 +130,10 @@ def report(
         who = f" of {student}" if student is not None else ""
         problems = classroom.problems
         give_up(f"there are no results{who} in {results}" + (f" ({problems[0]})" if problems else ""))
-    if any(isinstance(each.error, BrokenPipeError) for each in runs):  # whoever read has seen enough
+    if any(isinstance(each.error, BrokenPipeError) for each in runs):  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     for line in (line for each in runs for line in each.lines):
-        echo(clean(line, 500), err=True)  # standard output may be JSON
+        echo(clean(line, 500), err=True)  # not standard output, which may be JSON
     for problem in classroom.problems:
         say(problem)
     failures = dict.fromkeys(each.problem() for each in runs if each.error is not None)
@@ -144,7 +144,7 @@ def report(
 
 
 def _among_results(folder: Path, results: Path) -> bool:
-    """Whether files in `folder` could lie where results do; our own folder in there is no student's."""
+    """Whether files in `folder` could be mistaken for results; our own subfolder is allowed."""
     from autograder.reports.class_results import REPORTS
 
     inside, around = folder.resolve(), results.resolve()
@@ -152,5 +152,5 @@ def _among_results(folder: Path, results: Path) -> bool:
 
 
 def _address(book_url: str) -> bool:
-    """Whether a page may link there: never to a script."""
+    """Whether pages may link there: a web address or a folder, never a script."""
     return book_url.startswith(("https://", "http://")) or Path(book_url).is_dir()

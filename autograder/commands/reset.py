@@ -1,4 +1,4 @@
-"""`backprop reset`: an exercise from its beginning."""
+"""`backprop reset`: restores an exercise's stub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backprop similarity`: which answers of a class are alike."""
+"""`backprop similarity`: compares the answers of a class."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def similarity(
     ] = None,
     roster: Rosters = None,
 ) -> None:
-    """Show which answers are equal or nearly so, the most unusual first. That is no proof of anything.
+    """Show which answers are equal or nearly so, the most unusual first. Similarity proves nothing by itself.
 
-    Answers are parsed and never run. Names, comments and order are left out of the comparison; what most of a class
-    write alike counts for nothing, and a team's hand-in is one.
+    Answers are parsed and never run. The comparison ignores names, comments and order; code that most of a class share
+    counts for nothing, and a team's hand-in counts as one.
     """
     from autograder.commands.console import console, echo, give_up, say
     from autograder.commands.courses import refuse_a_course_within
@@ -62,7 +62,7 @@ def similarity(
     for folder in folders:
         refuse_a_course_within(folder)
     bring_up_to_date(results)
-    people, title = _kept(results, roster or [])
+    people, title = _class_roster(results, roster or [])
     found = _read(folders, export, people)
     if not found.hand_ins:
         give_up(f"there are no answers in {enumeration(folders)}" + (f" ({found.remarks[0]})" if found.remarks else ""))
@@ -91,8 +91,8 @@ def similarity(
         say(f"and {len(alike.remarks) - LINES:,} more such lines")
 
 
-def _kept(results: Path, rosters: list[Path]) -> tuple[list[Person], str]:
-    """Who is in the class, and what it is called."""
+def _class_roster(results: Path, rosters: list[Path]) -> tuple[list[Person], str]:
+    """The class's roster and title."""
     from autograder.commands.console import give_up
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
@@ -106,7 +106,7 @@ def _kept(results: Path, rosters: list[Path]) -> tuple[list[Person], str]:
 
 
 def _read(folders: list[Path], export: bool | None, people: list[Person]) -> ClassAnswers:
-    """The answers of a class; on a terminal, whose are looked at."""
+    """Read the answers of a class, with progress on a terminal."""
     from autograder.classroom.archives import ArchiveError
     from autograder.classroom.class_level import ClassUnclearError
     from autograder.commands.console import give_up, said_on_a_terminal

@@ -1,4 +1,4 @@
-"""`backprop solution`: the model solution beside your own."""
+"""`backprop solution`: shows the model solution beside the learner's own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 BESIDE = 140
-"""Columns of a terminal from which on two pieces of code stand side by side: each has lines of some 60."""
+"""Minimum terminal width for showing two pieces of code side by side, each with lines of about 60 characters."""
 
 
 def solution(
@@ -69,7 +69,7 @@ def solution(
 
 
 def _print_both(screen: Console, own: str, model: str) -> None:
-    """Beside each other where there is room, else one above the other, as code that can be copied."""
+    """Print both side by side if there is room, else one above the other, ready to copy."""
     from rich.table import Table
     from rich.text import Text
 

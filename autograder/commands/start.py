@@ -1,4 +1,4 @@
-"""`backprop start`: the notebooks, somewhere to work."""
+"""`backprop start`: copies the notebooks into a work folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def start(
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="ipynb, or py for plain files in cells.")] = "ipynb",
 ) -> None:
-    """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
+    """Copy the lessons' notebooks into a folder of your own. Existing files are kept."""
     from autograder.commands.console import console, give_up
     from autograder.commands.courses import trust_what_was_made
     from autograder.commands.targets import lesson_called, lesson_meant
@@ -57,12 +57,12 @@ def start(
         screen.print(f"  new   {file}")
     for file in kept:
         screen.print(f"  kept  {file} (yours: not touched)")
-    for line in _what_to_do(folder, format_, [lesson.slug for lesson in wanted]):
+    for line in _next_steps(folder, format_, [lesson.slug for lesson in wanted]):
         screen.print(line, soft_wrap=True)
 
 
 def _refuse_a_folder_of_another_course(folder: Path) -> None:
-    """End the command where the notebooks would lie beside another course's, and be taken for its own."""
+    """End the command if the folder belongs to another course, which would claim these notebooks."""
     from autograder.commands.console import give_up
     from course.own import FILE, course_named, own_course
 
@@ -70,8 +70,8 @@ def _refuse_a_folder_of_another_course(folder: Path) -> None:
         give_up(f"{folder} is for the course in {own}, as its {FILE} says; name another folder")
 
 
-def _what_to_do(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:
-    """The next step, in the form that was asked for: where a newcomer begins, or where this folder's owner is."""
+def _next_steps(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:
+    """The next steps for this format: at the first exercise, or where the folder's progress is."""
     from autograder.distribution import how_to_install_extra
     from autograder.learning import order, progress
     from autograder.sections import read_command

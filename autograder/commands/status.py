@@ -1,4 +1,4 @@
-"""`backprop status`: how far I am."""
+"""`backprop status`: shows a learner's progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner may name: a lesson, one exercise of it, or a file."""
+"""Resolves a command's targets: a lesson, one of its exercises, or a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUFFIXES = (".ipynb", ".py")
 
 @dataclass(frozen=True)
 class Target:
-    """A file to grade as a lesson, and the exercises that were asked for."""
+    """A file to grade as a lesson, and the requested exercises."""
 
     lesson: Lesson
     file: Path
@@ -31,11 +31,11 @@ class Target:
 
     @property
     def environments(self) -> Iterator[Environment]:
-        """What the exercises that were asked for need, and no other of their lesson."""
+        """Environments of the requested exercises only."""
         return (self.lesson.exercise(name).environment for name in self.exercises)
 
     def notes(self) -> Iterator[str]:
-        """What its owner may not expect: that another file is graded than the one that they work in."""
+        """Remarks on surprises, such as that another file is graded than the one being edited."""
         if is_handed_out(self.file.resolve().parent):
             yield f"{self.file} is the course's own copy: 'backprop start my-work' makes yours; check from there"
         slug, name = self.lesson.slug, self.file.name
@@ -48,14 +48,14 @@ class Target:
 
 
 def is_handed_out(folder: Path) -> bool:
-    """Whether a folder is where the course has the notebooks that it hands out."""
+    """Whether a folder is the course's own folder of notebooks."""
     return folder == Places().notebooks
 
 
 def find_targets(target: str | None, folder: Path) -> list[Target]:
     """The files that `target` means; without one, every lesson that has a file in `folder`.
 
-    Ends the command with one line when there is nothing to grade.
+    Ends the command with one line if there is nothing to grade.
     """
     if target is None:
         found = [
@@ -83,9 +83,9 @@ def find_targets(target: str | None, folder: Path) -> list[Target]:
 
 
 def find_exercise(target: str, folder: Path) -> tuple[Exercise, Path]:
-    """The one exercise that `target` means (`ch06/relu_vjp`), and the file in `folder` that has it.
+    """The exercise that `target` means (`ch06/relu_vjp`), and the file in `folder` that contains it.
 
-    Ends the command with one line where it means something else, or there is no file.
+    Ends the command with one line if it means anything else, or there is no file.
     """
     slug, _, exercise = target.partition("/")
     if Path(target).suffix in SUFFIXES or not exercise:
@@ -99,7 +99,7 @@ def find_exercise(target: str, folder: Path) -> tuple[Exercise, Path]:
 
 
 def work_folder(folder: Path) -> Path:
-    """Where the learner's files are: `folder`, or `exercises` in it. Ends the command with one line where none are."""
+    """The learner's folder: `folder` or `exercises` in it. Ends the command with one line if neither has lessons."""
     found = next((place for place in (folder, folder / "exercises") if lessons_in(place)), None)
     if found is None:
         give_up(
@@ -111,15 +111,15 @@ def work_folder(folder: Path) -> Path:
 
 
 def lessons_in(folder: Path) -> list[str]:
-    """The lessons that have a file in `folder`, by slug."""
+    """Slugs of the lessons that have a file in `folder`."""
     return [slug for slug in syllabus() if any((folder / f"{slug}{suffix}").is_file() for suffix in SUFFIXES)]
 
 
 def hints_among(arguments: list[str], hint: int) -> tuple[int, list[str]]:
-    """How many hints are wanted, and the arguments that are targets: `--hint 2` leaves its number among them."""
+    """The number of hints, and the targets without the number that `--hint 2` leaves among them."""
     targets = list(arguments)
     numbers = [after for word, after in pairwise(sys.argv) if word == "--hint" and after.isdecimal()]
-    for number in numbers:  # any other number is a lesson's
+    for number in numbers:  # other numbers are lessons
         targets.remove(number)
     return max([hint, *map(int, numbers)]), targets
 
@@ -130,9 +130,9 @@ def _of_file(file: Path) -> Target:
     from autograder.classroom.lesson_names import another_lesson, has_other_words, lessons_named, lessons_within
     from autograder.submission import SubmissionError, read_submission
 
-    meant = lessons_named(file.stem)  # ch06_vjps-Copy1
+    meant = lessons_named(file.stem)  # such as ch06_vjps-Copy1
     if has_other_words(file.stem):
-        with suppress(SubmissionError):  # `check` says what is wrong with it
+        with suppress(SubmissionError):  # `check` reports unreadable files
             if problem := another_lesson(file.stem, read_submission(file).cells):
                 give_up(f"{file}: {problem}; for another course: --course DIR")
     if len(meant) != 1:
@@ -147,7 +147,7 @@ def _of_file(file: Path) -> Target:
 
 
 def _misnamed(folder: Path, slug: str = "") -> str:
-    """In parentheses, the notebooks in `folder` that are named after no lesson: one may be the one that is meant."""
+    """In parentheses: notebooks in `folder` that are not named like a lesson, since one may be what the user means."""
     others = sorted(file.name for file in folder.glob("*.ipynb") if file.stem not in syllabus())
     like = [name for name in others if slug and name.startswith(slug)] or others
     if not like:
@@ -157,7 +157,7 @@ def _misnamed(folder: Path, slug: str = "") -> str:
 
 
 def lesson_meant(slug: str) -> Lesson | None:
-    """The lesson called `slug`, or whose name alone begins so: `ch06`, `ch6`, `CH06` or `6`; None if there is none."""
+    """The only lesson whose slug begins with `slug`, written as `ch06`, `ch6`, `CH06` or `6`; else None."""
     begin = re.sub(r"^(?:ch)?0?(\d)(?!\d)", r"ch0\1", slug.lower())
     begin = re.sub(r"^(?=\d\d)", "ch", begin)
     begun = [lesson for lesson in syllabus().values() if lesson.slug.startswith(begin)]
@@ -165,7 +165,7 @@ def lesson_meant(slug: str) -> Lesson | None:
 
 
 def lesson_called(slug: str) -> Lesson:
-    """The lesson that `slug` means; where it means none, the command ends with a line on what is known."""
+    """The lesson that `slug` means; ends the command with a line on existing names if there is none."""
     meant = lesson_meant(slug)
     if meant:
         return meant
@@ -179,7 +179,7 @@ def lesson_called(slug: str) -> Lesson:
 
 
 def _file_of(lesson: Lesson, folder: Path) -> Path | None:
-    """The lesson's file in `folder` or its `exercises`: the one that was changed last."""
+    """The lesson's file in `folder` or its `exercises`, the most recently changed one."""
     places = (folder, folder / "exercises")
     files = [place / f"{lesson.slug}{suffix}" for place in places for suffix in SUFFIXES]
     here = [file for file in files if file.is_file()]
@@ -191,10 +191,10 @@ def _all(lesson: Lesson) -> tuple[str, ...]:
 
 
 def refuse_without_solutions(command: str, what: str, *, installed: bool = False) -> None:
-    """End a command that needs `what`, where the course lies here without its solutions, as learners get it.
+    """End a command that needs `what` if the course is here without its solutions, as learners get it.
 
     Args:
-        installed: whether a wheel's copy of them will do.
+        installed: whether an installed wheel's solutions suffice.
     """
     from autograder.commands.console import give_up
     from autograder.places import Places
@@ -207,7 +207,7 @@ def refuse_without_solutions(command: str, what: str, *, installed: bool = False
 
 
 def lesson_and_part(course: Course, name: str) -> tuple[Lesson, str]:
-    """The lesson of a checkout, and the part of it, that `ch06` or `ch06_vjps/relu_vjp` means."""
+    """The lesson and part of a checkout that a name such as `ch06` or `ch06_vjps/relu_vjp` means."""
     slug, _, part = name.partition("/")
     begun = [lesson for lesson in course.lessons.values() if lesson.slug == slug or lesson.slug.startswith(f"{slug}_")]
     if len(begun) != 1:

@@ -1,4 +1,4 @@
-"""`backprop trust`: follow a course file from now on."""
+"""`backprop trust`: trusts a course file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from autograder.commands.exits import ExitStatus
 
 LONGEST = 5000
-"""Signs of a line: two paths."""
+"""Longest line in characters; it contains two paths."""
 
 
 def trust(
@@ -18,7 +18,7 @@ def trust(
         Path, typer.Argument(metavar="[DIR]", help="The folder of the course, of notebooks for it, or one in there.")
     ] = Path(),
     list_: Annotated[bool, typer.Option("--list", help="Show what is trusted, and change nothing.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Trust it no more.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="No longer trust it.")] = False,
 ) -> None:
     """Follow a course that a folder names: its checks run as you.
 

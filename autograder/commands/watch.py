@@ -1,4 +1,4 @@
-"""`backprop watch`: check again whenever the file is saved."""
+"""`backprop watch`: checks again whenever a file is saved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from autograder.judging.session import Judge
 
 LOOK_AGAIN = 1000
-"""Milliseconds after which files are looked at though no save was heard of."""
+"""Milliseconds after which files are polled even without a notification."""
 
 
 def watch(
@@ -55,7 +55,7 @@ def watch(
 
 
 def _next_here() -> Target:
-    """The exercise that comes next, of the lessons that have a file here."""
+    """The next exercise, among the lessons that have a file here."""
     from autograder.commands.targets import find_targets, lessons_in, work_folder
     from autograder.learning import order, progress
     from course.syllabus import syllabus
@@ -68,7 +68,7 @@ def _next_here() -> Target:
 
 
 class _Watch:
-    """Checks what is watched, with one judge after the other: each knows one lesson."""
+    """Checks the watched files with one judge at a time; each judge has one lesson."""
 
     def __init__(self, screen: Console, found: Target, *, follows: bool) -> None:
         from autograder.learning.edited import Edits
@@ -79,7 +79,7 @@ class _Watch:
         self._folder = found.file.parent
         self._edits = Edits()
         self._moved = True
-        """Whether the lesson is another one than the judge's."""
+        """Whether the lesson differs from the judge's."""
 
     def run(self) -> None:
         """Check, and again at every save, until Ctrl-C."""
@@ -93,7 +93,7 @@ class _Watch:
             with_judge(self._found.lesson, self._in_lesson)
 
     def _in_lesson(self, judge: Judge) -> None:
-        """Check until Ctrl-C, or until another lesson is being edited."""
+        """Check until Ctrl-C, or until another lesson is edited."""
         from watchfiles import watch as changes
 
         from autograder.isolation import Workers
@@ -107,7 +107,7 @@ class _Watch:
                 step=20,
                 watch_filter=lambda _, path: self._is_watched(path),
                 rust_timeout=LOOK_AGAIN,
-                yield_on_timeout=True,  # for what was saved before it watched, or on a disk that tells nobody
+                yield_on_timeout=True,  # finds saves made earlier, or on a disk without notifications
             ):
                 if not self._look():
                     continue
@@ -131,7 +131,7 @@ class _Watch:
         return file.name == self._found.file.name
 
     def _look(self) -> bool:
-        """Take note of what was saved, and follow it: whether there is anything to check."""
+        """Look for saved files and select what changed; returns whether there is anything to check."""
         from autograder.commands.targets import SUFFIXES, Target
         from course.syllabus import syllabus
 

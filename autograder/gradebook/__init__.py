@@ -1,1 +1,1 @@
-"""Who is in a class, what counts of their results, and by whose rules: between results and reports."""
+"""Turns results into grades: who is in the class, which results count, and by which rules."""

@@ -1,4 +1,4 @@
-"""What a folder of results keeps about its class: the roster's tables, the rules, and what a teacher decided."""
+"""Reads the class's files in a folder of results: rosters, rules and the teacher's overrides."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from autograder.judging.records.results import write_json
 from autograder.moments import is_plausible
 
 ROSTERS = ".rosters"
-"""Where the tables that `backprop grade --roster` was given are kept, as they came; no student's name."""
+"""Folder of the tables given to `backprop grade --roster`, unchanged; not a student's name."""
 ORDER = ".order.json"
-"""In that folder: when each table was given, the newest last; the times of files do not outlive a copy."""
+"""File in that folder with the time each table was given, newest last; copying a file may lose its own time."""
 
 
 @dataclass(frozen=True)
 class ClassFiles:
-    """All of it, read."""
+    """The contents of the class's files."""
 
     people: list[Person] = field(default_factory=list)
     rules: Rules = field(default_factory=Rules)
@@ -36,11 +36,11 @@ class ClassFiles:
     def at(
         cls, results: Path, rosters: Iterable[Path] = (), rules: Path | None = None, overrides: Path | None = None
     ) -> ClassFiles:
-        """What is given, with what lies in a folder of results beside it.
+        """Read the given files and those in the folder of results.
 
         Raises:
             RosterError: a roster cannot be read.
-            TableError: a file of rules or overrides cannot be meant.
+            TableError: a file of rules or overrides has an error.
         """
         given = list(rosters)
         kept = [file for file in _kept(results) if file.name not in {one.name for one in given}]
@@ -50,7 +50,7 @@ class ClassFiles:
 
 
 def keep_rosters(results: Path, rosters: Iterable[Path]) -> None:
-    """Keep tables in a folder of results; one of the same name is replaced. `OSError` if that cannot be."""
+    """Keep copies of tables in a folder of results, replacing those of the same name. Raises `OSError` on failure."""
     given = list(rosters)
     if not given:
         return
@@ -67,9 +67,9 @@ def keep_rosters(results: Path, rosters: Iterable[Path]) -> None:
 
 
 def participants(people: Iterable[Person]) -> Participants:
-    """What Moodle's worksheets among the tables say of the numbers in its exports.
+    """Names and times for the numbers in Moodle's exports, from Moodle's worksheets among the tables.
 
-    Results are called by the name, as they are without a worksheet; namesakes by what else tells them apart.
+    A student's results are named as they are without a worksheet; namesakes get an id as well.
     """
     listed = list(people)
     counts = Counter(person.words for person in listed)
@@ -88,7 +88,7 @@ def participants(people: Iterable[Person]) -> Participants:
 
 
 def moodle_time(text: str) -> str:
-    """`Monday, 1 March 2027, 10:04 PM` in ISO 8601; empty for anything else. Worksheets do not say the zone."""
+    """`Monday, 1 March 2027, 10:04 PM` in ISO 8601; empty for anything else. Worksheets do not give the time zone."""
     _, _, day = text.strip().partition(", ")
     for form in ("%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M"):
         try:
@@ -100,7 +100,7 @@ def moodle_time(text: str) -> str:
 
 
 def namesakes_before(names: Iterable[str], before: Iterable[str]) -> list[str]:
-    """A line for each name that others of the same words had in earlier exports, told apart by more than the name."""
+    """A line for each name that may mean one of several students of earlier exports, distinguished there by an id."""
     told_apart: dict[frozenset[str], list[str]] = {}
     for name in set(before):
         if match := re.fullmatch(r"(.+?)(?:_\d+| \([^()]+\))", name):
@@ -122,7 +122,7 @@ def _kept(results: Path) -> list[Path]:
 
 
 def _times(folder: Path) -> dict[str, datetime]:
-    """When each kept table was given, the newest last; by its file's own time where nothing is noted."""
+    """When each kept table was given, newest last; the file's own time if none is recorded."""
     files = {file.name: file for file in folder.iterdir() if file.is_file() and ORDER not in file.name}
     try:
         kept = json.loads((folder / ORDER).read_bytes())["kept"]

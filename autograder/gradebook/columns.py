@@ -11,7 +11,7 @@ from autograder.gradebook.rules import Rules
 from course.syllabus import syllabus
 
 COLUMN_ID = re.compile(r"\s*(\(\d+\)|\[Total Pts:.*|Points Grade(?: <.*>)?)\s*$")
-"""What a platform appends to an assignment's name."""
+"""Suffixes that platforms append to an assignment's name."""
 NO_ASSIGNMENT = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
 """Canvas's totals of assignment groups, which its importer ignores, too."""
 EXCUSED = re.compile(r"\s*(EX|Excused|Exempt(?:ed)?|N/A)\s*", re.IGNORECASE)

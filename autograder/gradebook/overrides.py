@@ -1,13 +1,13 @@
-"""What a teacher decided about a student's exercise, whatever the grader found: in a file beside the results.
+"""Reads the teacher's decisions on students' exercises, which replace the grader's points.
 
     [[override]]
-    student = "ada@example.edu"       # as reports call them, the folder's name, or any id of the roster
+    student = "ada@example.edu"       # the name in reports, the folder's name, or any id of the roster
     lesson = "ch06"
     exercise = "relu_vjp"             # left out: the whole lesson
     points = 2
     comment = "right by another way; we talked about it"
 
-No grading touches the file, so that what it says holds after each.
+The file is beside the results, and grading never changes it, so its decisions survive every regrading.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pathlib import Path
 from autograder.gradebook.table_file import TableError, lesson_called, number, read_toml, refuse_unknown, tables, text
 
 OVERRIDES = "overrides.toml"
-"""What the file is called, beside the students' folders."""
+"""File name, in the folder of results."""
 
 
 @dataclass(frozen=True)
 class Override:
-    """Points and a comment; of the whole lesson where no exercise is named."""
+    """Points and a comment; for the whole lesson if `exercise` is empty."""
 
     student: str
     lesson: str
@@ -34,10 +34,10 @@ class Override:
 
 
 def read_overrides(file: Path) -> list[Override]:
-    """What is decided in a file; nothing if there is none.
+    """The overrides in a file; empty if there is no file.
 
     Raises:
-        TableError: something in it cannot be meant.
+        TableError: the file has an error.
     """
     if not file.exists():
         return []

@@ -1,4 +1,4 @@
-"""Whose a hand-in is: the names that platforms give to hand-ins, found in a roster."""
+"""Matches the names that platforms give to hand-ins with the people on a roster."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from autograder.gradebook.roster import Person, comparable, folded, words_of
 from autograder.wording import clean, enumeration, quoted
 
 NUMBERED = re.compile(r"(?P<name>.*?)_(?:submission_)?(?P<number>\d+)", re.DOTALL)
-"""Canvas's `kingada_4711`, Moodle's `Ada King_123` of two who are called so, and `Participant_123` where
-marking is anonymous, Gradescope's `Ada King_submission_9`."""
+"""Canvas's `kingada_4711`, Moodle's `Ada King_123` for a namesake and `Participant_123` in anonymous marking,
+Gradescope's `Ada King_submission_9`."""
 
 
 @dataclass(eq=False)
 class Student:
-    """One row of a class: somebody on the roster, or a name that is on none."""
+    """A student of the class: a person on the roster, or a hand-in's name that is not on it."""
 
     shown: str
-    """What reports call them; nobody else is called so."""
+    """The name in reports, unique in the class."""
     person: Person | None = None
     own: list[str] = field(default_factory=list)
-    """The names that their hand-ins have."""
+    """Names of their hand-ins."""
     of_team: list[str] = field(default_factory=list)
-    """The names that hand-ins of their team have."""
+    """Names of their team's hand-ins."""
 
     @property
     def names(self) -> Iterator[str]:
-        """All by which they may be asked for."""
+        """All names that identify them."""
         yield self.shown
         yield from self.own
         if self.person is not None:
@@ -38,12 +38,12 @@ class Student:
 
 
 class People:
-    """A roster with the class's hand-ins beside it."""
+    """The people on a roster, matched with the class's hand-ins."""
 
     def __init__(self, people: list[Person], hand_ins: Iterable[str]) -> None:
         self.problems: list[str] = []
-        """A line for each name that could be several people's, or is nobody's on the roster."""
-        self.problems += [*_shared(people), *_footers(people)]
+        """A line for each name that may be several people's, or is not on the roster."""
+        self.problems += [*_shared_ids(people), *_footers(people)]
         self._index(people)
         shown = _labels(people)
         self.students = [Student(shown[person], person) for person in people]
@@ -54,7 +54,7 @@ class People:
                 teams[folded(student.person.team)].append(student)
         strangers = []
         for name in hand_ins:
-            found = self._called(name)
+            found = self._find(name)
             if len(found) == 1:
                 by_person[found[0]].own.append(name)
             elif members := [] if found else self._team(name, teams):
@@ -63,14 +63,14 @@ class People:
             else:
                 strangers.append(Student(name, None, [name]))
                 if people and name != UNKNOWN:
-                    self.problems.append(_why(name, found))
+                    self.problems.append(_why_unmatched(name, found))
         for members in teams.values():
             for student in members:
                 student.of_team += [name for other in members if other is not student for name in other.own]
-        self.students = sorted([*self.students, *strangers], key=_place)
+        self.students = sorted([*self.students, *strangers], key=_sort_key)
 
     def called(self, name: str) -> list[Student]:
-        """The students who are meant by what somebody calls them."""
+        """The students with a name: exact matches of a name or id, or else those with the same words in any order."""
         asked = folded(name)
         exact = [one for one in self.students if asked in map(folded, one.names)]
         return exact or [one for one in self.students if words_of(name) == words_of(one.shown)]
@@ -83,8 +83,8 @@ class People:
         self._squeezed: dict[str, set[Person]] = defaultdict(set)
         for person in people:
             for kind, value in person.all_ids:
-                self._ids[folded(f"{person.name} ({value})")].add(person)  # as results call namesakes
-                if kind != "canvas":  # a small number, that may be another thing's elsewhere
+                self._ids[folded(f"{person.name} ({value})")].add(person)  # the results' names for namesakes
+                if kind != "canvas":  # a small number, which may be something else on another platform
                     self._ids[folded(value)].add(person)
                 else:
                     self._canvas[value] = person
@@ -96,8 +96,8 @@ class People:
                 if text:
                     self._squeezed[_squeezed(text)].add(person)
 
-    def _called(self, name: str) -> list[Person]:
-        """Whose name a hand-in has: one person's, several people's, or nobody's."""
+    def _find(self, name: str) -> list[Person]:
+        """The people who may have a hand-in's name: one, several, or none."""
         if found := self._ids.get(folded(name)):
             return list(found)
         match = NUMBERED.fullmatch(name)
@@ -117,15 +117,15 @@ class People:
             found = self._words.get(_words(text)) or self._squeezed.get(_squeezed(text))
             if found:
                 return list(found)
-        return [numbered] if match and numbered is not None else []  # whose name has changed since
+        return [numbered] if match and numbered is not None else []  # a name changed since
 
     def _team(self, name: str, teams: dict[str, list[Student]]) -> list[Student]:
         match = NUMBERED.fullmatch(name)
         return teams.get(folded(name)) or teams.get(folded(match["name"]) if match else "", [])
 
 
-def _place(student: Student) -> tuple[str, str]:
-    """What sorts a class as platforms do: by last names, where a roster says them."""
+def _sort_key(student: Student) -> tuple[str, str]:
+    """Sort key: by last name, where a roster gives one, as platforms sort."""
     if student.person is None:
         return student.shown, ""
     first, _, last = student.person.name.rpartition(" ")
@@ -133,17 +133,17 @@ def _place(student: Student) -> tuple[str, str]:
 
 
 def _squeezed(name: str) -> str:
-    """As Canvas writes a name before a file's; a name without letters as it is, as it is not that of all others."""
+    """A name as Canvas writes it before a file's name; a name without letters is kept, to stay distinct from others."""
     return re.sub(r"[\W]+", "", folded(name)) or folded(name)
 
 
 def _words(name: str) -> frozenset[str]:
-    """The words of a name; one without letters is its own."""
+    """The words of a name; a name without letters is its only word."""
     return words_of(name) or frozenset((folded(name),))
 
 
 def _labels(people: list[Person]) -> dict[Person, str]:
-    """A name for each: namesakes get what else tells them apart."""
+    """A unique name for each person: namesakes get an id or a number."""
     counts = Counter(folded(person.name) for person in people)
     labels = {}
     for place, person in enumerate(people, 1):
@@ -154,8 +154,8 @@ def _labels(people: list[Person]) -> dict[Person, str]:
     return labels
 
 
-def _shared(people: list[Person]) -> Iterator[str]:
-    """A line for each id that two people have."""
+def _shared_ids(people: list[Person]) -> Iterator[str]:
+    """A line for each id that several people share."""
     owners: dict[tuple[str, str], list[Person]] = defaultdict(list)
     for person in people:
         for key in dict.fromkeys(comparable(person)):
@@ -170,13 +170,13 @@ def _shared(people: list[Person]) -> Iterator[str]:
 
 
 def _footers(people: list[Person]) -> Iterator[str]:
-    """A line for each table that goes on below its students."""
+    """A line for each table that has lines below its students."""
     for table in dict.fromkeys(table for person in people for table, _, _ in person.rows):
         for line in table.footer:
             yield f"{table.file}: its last line, {quoted(line)}, is no student's; passed over"
 
 
-def _why(name: str, found: list[Person]) -> str:
+def _why_unmatched(name: str, found: list[Person]) -> str:
     if len({person.key for person in found}) < len(found):
         labels = _labels(found)
         who = enumeration(sorted(clean(labels[one]) for one in found))

@@ -1,16 +1,16 @@
-"""The people of a class, out of whatever table a platform exports or a teacher keeps.
+"""Reads the people of a class from any table that a platform exports or a teacher keeps.
 
     Canvas       the gradebook's export (Student, ID, SIS Login ID, Section), or a group set's (canvas_user_id)
-    Moodle       a grading worksheet (Identifier, Full name, Email address, Group; of anonymous marking, Identifier
-                 alone), or the participants' list
+    Moodle       a grading worksheet (Identifier, Full name, Email address, Group; with anonymous marking only
+                 Identifier), or the participants' list
     Gradescope   the roster or the grades (Name or First Name, Last Name, SID, Email, Section)
     Blackboard   the Grade Center's download (Last Name, First Name, Username, Student ID), UTF-16 with tabs
     Brightspace  the grades' export (OrgDefinedId, Username, … Points Grade, End-of-Line Indicator)
     GitHub       Classroom's classroom_roster.csv (identifier, github_username)
     any          a CSV whose header names some of: name, id, mail, login, section, team
 
-Rows of several tables are one person's where an id, a login or a mail address is the same, or a name that is nobody
-else's.
+Rows of several tables belong to one person if they share an id, a login, a mail address, or a name that is unique in
+both tables.
 """
 
 from __future__ import annotations
@@ -38,73 +38,73 @@ FIELDS = {
     "section": ("section", "sections"),
     "team": ("team", "group", "groups", "group_name", "group name"),
 }
-"""The columns that say something, in small letters."""
+"""By field: the titles of its columns, in lower case."""
 IDS = ("canvas", "sis", "login", "number", "mail", "github")
-"""What is one person's alone; a participant's number is so in one assignment of Moodle's."""
+"""Fields that identify one person; a participant's number does so only within one assignment of Moodle's."""
 NO_TEAM = ("default group", "no group", "none", "-")
-"""What Moodle writes for who is in no group."""
+"""Moodle's texts for students without a group."""
 PLATFORMS = ("canvas", "canvas groups", "moodle", "gradescope", "blackboard", "brightspace", "github")
 NOT_A_STUDENT = re.compile(r"\s*(Points Possible|Student, Test|Test Student)\s*", re.IGNORECASE)
-"""What Canvas has among its students."""
+"""Rows of Canvas that are not students."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A platform's table as it came: a file that goes back to it has the same columns."""
+    """A platform's table as it came, so that a file written for the platform has the same columns."""
 
     platform: str
-    """One of `PLATFORMS`; empty for a table of somebody's own."""
+    """One of `PLATFORMS`; empty for a table from elsewhere."""
     file: str
     header: tuple[str, ...]
     head_rows: tuple[tuple[str, ...], ...] = ()
-    """Rows above the students', as Canvas has them."""
+    """Rows above the students, as in Canvas's tables."""
     kept: bool = False
-    """Whether it is the copy that `grade` keeps: the platform may have changed since."""
+    """Whether it is the copy that `grade` keeps, which may be older than the platform's data."""
     footer: tuple[str, ...] = ()
-    """What a registrar's system wrote below the students."""
+    """Lines that a registrar's system wrote below the students."""
 
 
 @dataclass(eq=False)
 class Person:
-    """One student, by all that is known."""
+    """One student, with data from all tables."""
 
     name: str = ""
-    """As people say it: Ada King."""
+    """First name first: Ada King."""
     sortable: str = ""
-    """King, Ada."""
+    """Last name first: King, Ada."""
     ids: dict[str, str] = field(default_factory=dict)
-    """One value of each kind, the first that a table had: what goes back to a platform."""
+    """By kind: the first value that a table gave, which files for platforms repeat."""
     also: dict[str, list[str]] = field(default_factory=dict)
-    """Further values of a kind: a second mail address, a renamed account."""
+    """By kind: further values, such as a second mail address or a renamed account."""
     section: str = ""
     team: str = ""
     participants: set[str] = field(default_factory=set)
-    """Moodle's numbers, each of one assignment."""
+    """Moodle's numbers, one per assignment."""
     handed_in: dict[str, str] = field(default_factory=dict)
-    """When, as Moodle's worksheet says it, by the participant's number."""
+    """By participant's number: when they handed in, from Moodle's worksheet."""
     rows: list[tuple[Table, int, tuple[str, ...]]] = field(default_factory=list)
-    """Each table in which they stand, with the row's place there and the row."""
+    """The tables that list them, each with the row's index and the row."""
 
     @property
     def words(self) -> frozenset[str]:
-        """The name without its order and its signs: `King, Ada` is `Ada King`."""
+        """The words of the name, in any order and without punctuation: `King, Ada` equals `Ada King`."""
         return words_of(self.name or self.sortable)
 
     @property
     def all_ids(self) -> Iterator[tuple[str, str]]:
-        """Every id, each with its kind."""
+        """Every id with its kind."""
         yield from self.ids.items()
         yield from ((kind, value) for kind, values in self.also.items() for value in values)
 
     @property
     def mail(self) -> str:
-        """The mail address; a login that is one will do, as Canvas's often is. Empty if none is known."""
+        """The mail address, or a login that is one, as Canvas's often are; empty if unknown."""
         login = self.ids.get("login", "")
         return self.ids.get("mail") or (login if "@" in login else "")
 
     @property
     def key(self) -> str:
-        """What tells a person from all others, as they would write it."""
+        """An id that identifies the person, preferably the mail address; the name if there is none."""
         return next(
             (self.ids[kind] for kind in ("mail", "login", "sis", "number", "canvas", "github") if kind in self.ids),
             self.name,
@@ -116,12 +116,12 @@ def words_of(name: str) -> frozenset[str]:
 
 
 def folded(text: str) -> str:
-    """Without capitals, and with one way to write ü."""
+    """Text in lower case and Unicode's NFC, for comparison."""
     return unicodedata.normalize("NFC", text.strip()).casefold()
 
 
 def read_rosters(files: Iterable[Path]) -> list[Person]:
-    """The people of all tables, each once, in the order in which they come.
+    """The people of all tables without duplicates, in the order of the tables.
 
     Raises:
         RosterError: a table cannot be read, or has no column that names people.
@@ -133,7 +133,7 @@ def read_rosters(files: Iterable[Path]) -> list[Person]:
 
 
 def read_roster(file: Path) -> list[Person]:
-    """The people of one table, a row each."""
+    """The people of one table, one per row."""
     rows = rows_of(file)
     header = next(rows, None)
     if header is None:
@@ -145,9 +145,9 @@ def read_roster(file: Path) -> list[Person]:
             "a roster has name, id, mail, login, section or team"
         )
     platform = _platform(header, columns)
-    if platform == "canvas" and "number" in columns:  # there, ID is Canvas's own
+    if platform == "canvas" and "number" in columns:  # Canvas's ID column has its own ids
         columns["canvas"] = columns.pop("number")
-    if platform == "github" and "name" not in columns:  # there, it is whatever the teacher called them
+    if platform == "github" and "name" not in columns:  # the identifier is the teacher's name for a student
         columns |= {"name": columns["participant"]} if "participant" in columns else {}
     above, people = [], []
     for row in rows:
@@ -168,7 +168,7 @@ def read_roster(file: Path) -> list[Person]:
     footer = list[str]()
     while not platform and people and is_footer(people[-1][1]):
         footer.insert(0, " ".join(" ".join(people.pop()[1]).split()))
-    kept = file.parent.name.startswith(".")  # of the folder of results: class_files.ROSTERS
+    kept = file.parent.name.startswith(".")  # in the folder of results: class_files.ROSTERS
     table = Table(platform, file.name, tuple(header), tuple(above), kept, tuple(footer))
     for place, (person, padded) in enumerate(people):
         person.rows.append((table, place, padded))
@@ -176,7 +176,7 @@ def read_roster(file: Path) -> list[Person]:
 
 
 def join(people: list[Person], more: list[Person]) -> None:
-    """Add the people of another table; who is known already gets what it says, too."""
+    """Add the people of another table to `people`, merging those that are known already."""
     by_id: dict[tuple[str, str], list[Person]] = {}
     names: dict[frozenset[str], list[Person]] = {}
     for person in people:
@@ -188,31 +188,31 @@ def join(people: list[Person], more: list[Person]) -> None:
         new_names[person.words] = new_names.get(person.words, 0) + 1
     for person in more:
         alike = [one for key in comparable(person) for one in by_id.get(key, ())]
-        known = next((one for one in alike if not _are_two(one, person)), None)
+        known = next((one for one in alike if not _are_different(one, person)), None)
         called = names.get(person.words, [])
         if not alike and person.words and len(called) == 1 and new_names[person.words] == 1:
-            known = None if _differ(called[0], person) else called[0]
+            known = None if _have_different_ids(called[0], person) else called[0]
         if known is None:
             people.append(person)
             known = person
             names.setdefault(person.words, []).append(person)
         else:
-            _learn(known, person)
+            _merge(known, person)
         for key in comparable(person):
             if known not in by_id.setdefault(key, []):
                 by_id[key].append(known)
 
 
 def comparable(person: Person) -> Iterator[tuple[str, str]]:
-    """A person's ids by kind; a login is compared with mail addresses as well: many platforms take these."""
+    """A person's ids by kind for comparison; a login that is a mail address counts as one."""
     for kind, value in person.all_ids:
         yield ("mail" if kind == "login" and "@" in value else kind), folded(value)
 
 
-def _are_two(known: Person, person: Person) -> bool:
-    """Whether two that share an id are two people: by other ids, or because one table has both and names them apart.
+def _are_different(known: Person, person: Person) -> bool:
+    """Whether two rows that share an id are two people, because other ids differ, or their names do within one table.
 
-    In tables of several platforms a number may be another platform's, and a name written otherwise.
+    Tables of different platforms may use one number for different people, and write one name differently.
     """
     same_table = bool(person.rows) and any(table is person.rows[0][0] for table, _, _ in known.rows)
     mine, theirs = set(comparable(known)), set(comparable(person))
@@ -223,13 +223,13 @@ def _are_two(known: Person, person: Person) -> bool:
     return same_table and not (known.words <= person.words or person.words <= known.words)
 
 
-def _differ(one: Person, other: Person) -> bool:
-    """Whether two of the same name cannot be one person: ids of one kind differ. A GitHub account may be renamed."""
+def _have_different_ids(one: Person, other: Person) -> bool:
+    """Whether ids of one kind show that namesakes are two people. GitHub's are ignored: accounts can be renamed."""
     mine, theirs = ({kind for kind, _ in comparable(person)} - {"github"} for person in (one, other))
     return bool(mine & theirs)
 
 
-def _learn(known: Person, more: Person) -> None:
+def _merge(known: Person, more: Person) -> None:
     for kind, value in more.all_ids:
         if kind not in known.ids:
             known.ids[kind] = value
@@ -243,7 +243,7 @@ def _learn(known: Person, more: Person) -> None:
 
 
 def _columns(header: list[str]) -> dict[str, int]:
-    """Where each field stands: the first column of any of its names."""
+    """The column of each field: the first with one of its titles."""
     places: dict[str, int] = {}
     for place, title in enumerate(header):
         said = title.strip().strip('"').lower()
@@ -274,7 +274,7 @@ def _platform(header: list[str], columns: dict[str, int]) -> str:
 
 def _person(row: tuple[str, ...], columns: dict[str, int], platform: str) -> Person:
     said = {name: " ".join(row[place].split()) for name, place in columns.items()}
-    if platform == "brightspace":  # it marks ids, for spreadsheets
+    if platform == "brightspace":  # Brightspace puts # before ids, for spreadsheets
         said = {name: text.removeprefix("#") for name, text in said.items()}
     name = said.get("name", "")
     if not name and (said.get("last") or said.get("first")):
@@ -288,6 +288,6 @@ def _person(row: tuple[str, ...], columns: dict[str, int], platform: str) -> Per
         person.team = said.get("team", "")
     if platform == "moodle" and (number := re.search(r"\d+$", said.get("participant", ""))):
         person.participants.add(number[0])
-        if "name" not in columns:  # while marking is anonymous (mod/assign/gradingtable.php, `is_blind_marking`)
+        if "name" not in columns:  # with anonymous marking (mod/assign/gradingtable.php, `is_blind_marking`)
             person.name = said["participant"]
     return person

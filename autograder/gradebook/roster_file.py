@@ -1,4 +1,4 @@
-"""Reading a table of people: its alphabet, what separates its columns, and the lines that are nobody's."""
+"""Reads a table of people as rows: detects its encoding and delimiter."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 MOST_BYTES = 32 * 2**20
 _SEPARATOR = re.compile(r'"?sep=([;,\t|])"?[ \t;,]*\r?\n', re.IGNORECASE)
-"""What tells Excel how a file's columns are separated, as its first line."""
+"""A first line that tells Excel the delimiter."""
 _SIGN = r"[^\x00-\x7f\w\s’–—]"
 _ODD = re.compile(
     rf"[^\W\d_]{_SIGN}|{_SIGN}[a-z]|[ƒ\ufffd]|[a-zß-öø-ÿ][À-ÖØ-ÞŠŽŸŒ]|[^\W\d_][À-ÖØ-ÞŠŽŸŒ](?=[a-zß-öø-ÿ])"
 )
-"""What names do not have: signs beside letters, accented capitals within words."""
+"""Patterns that names do not contain, such as symbols beside letters or accented capitals within words."""
 _FOOTER = re.compile(
     r"\W*(?:(?:grand )?total|gesamt|summe|end of (?:report|list|file|roster|table)|page \d"
     r"|(?:report |list )?(?:generated|printed|exported|created|run|as of|stand)\b.*\d"
@@ -25,17 +25,17 @@ _FOOTER = re.compile(
 
 
 class RosterError(ValueError):
-    """A table that is no roster; the message says which, and what is wrong with it."""
+    """A table that is not a roster; the message says which, and what is wrong with it."""
 
 
 def is_footer(row: tuple[str, ...]) -> bool:
-    """Whether the last row of a table is what a registrar's system writes below it, as `Total students: 60`."""
+    """Whether the last row of a table is a registrar's footer, such as `Total students: 60`."""
     said = [cell.strip() for cell in row if cell.strip()]
     return len(said) <= 2 and bool(said) and "@" not in "".join(said) and bool(_FOOTER.match(said[0]))
 
 
 def rows_of(file: Path) -> Iterator[list[str]]:
-    """The rows of a table, the header first. `RosterError` if it cannot be read."""
+    """Yield the rows of a table, the header first. Raises `RosterError` if it cannot be read."""
     try:
         with file.open("rb") as opened:
             data = opened.read(MOST_BYTES + 1)
@@ -57,7 +57,7 @@ def rows_of(file: Path) -> Iterator[list[str]]:
 
 
 def _text(data: bytes) -> str:
-    """Blackboard writes UTF-16; Excel the alphabet of Windows, or of older Macs, where a format's name says nothing."""
+    """Decode UTF-16 (Blackboard), UTF-8, or Excel's older encoding for Windows or Mac, by which names look right."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
     try:

@@ -1,23 +1,23 @@
-"""The rules of a class: what is due when, what counts how much, and what being late costs.
+"""Reads the rules of a class: due dates, weights and penalties for being late.
 
 title = "Deep learning, spring"
 timezone = "Europe/Berlin"
 late_days = 3                       # free ones, for each student, over all lessons
-penalty = 10                        # percent of the points that were earned, for each day after those
+penalty = 10                        # percent of the earned points, for each day after those
 most_days = 7                       # later than that: nothing
 
 [lessons.ch06]
 due = 2027-03-01T23:59:00
 weight = 20                         # of the total; without weights, points add up
 exercises = "core"                  # or a list of names; all count if left out
-column = "Homework 6 (123456)"      # what the platform's gradebook calls it
+column = "Homework 6 (123456)"      # its column in the platform's gradebook
 
 [[extension]]
-student = "ada@example.edu"         # as reports call them, or any id of the roster
+student = "ada@example.edu"         # the name in reports, or any id of the roster
 lesson = "ch06"
 days = 3                            # or until = 2027-03-05T12:00:00
 
-[[handed_in]]                       # where the platform does not say when
+[[handed_in]]                       # if the platform does not say when
 student = "ada@example.edu"
 lesson = "ch06"
 at = 2027-03-02T08:00:00
@@ -45,7 +45,7 @@ from autograder.gradebook.zones import machine_zone
 from course.syllabus import Lesson
 
 RULES = "rules.toml"
-"""What the file is called where it lies in a folder of results."""
+"""File name in a folder of results."""
 KEYS = ("title", "timezone", "late_days", "penalty", "most_days", "lessons", "extension", "handed_in")
 OF_A_LESSON = ("due", "weight", "exercises", "column", "penalty", "most_days")
 TIERS = ("core", "stretch", "all")
@@ -53,13 +53,13 @@ TIERS = ("core", "stretch", "all")
 
 @dataclass(frozen=True)
 class LessonRules:
-    """What holds for one lesson."""
+    """The rules of one lesson."""
 
     slug: str
     due: datetime | None = None
     weight: float | None = None
     exercises: frozenset[str] | None = None
-    """Those that count; all if None."""
+    """The exercises that count; None for all."""
     column: str = ""
     penalty: float = 0.0
     most_days: float | None = None
@@ -67,7 +67,7 @@ class LessonRules:
 
 @dataclass(frozen=True)
 class Said:
-    """What a teacher says of a student's hand-in: more time, or when it came."""
+    """A teacher's statement about a student's hand-in: an extension, or when it arrived."""
 
     student: str
     lesson: str
@@ -78,7 +78,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Rules:
-    """All of the file; without one, all lessons that anybody handed in count, and nothing is late."""
+    """The contents of the file; without one, all lessons that anybody handed in count, and nothing is late."""
 
     lessons: dict[str, LessonRules] = field(default_factory=dict)
     title: str = ""
@@ -87,14 +87,14 @@ class Rules:
     handed_in: tuple[Said, ...] = ()
     zone: tzinfo = UTC
     remarks: tuple[str, ...] = ()
-    """A line for each thing that the file leaves to the machine."""
+    """A line for each setting without effect or taken from the machine."""
 
     def of(self, slug: str) -> LessonRules:
         return self.lessons.get(slug, LessonRules(slug))
 
     @property
     def weighted(self) -> bool:
-        """Whether the total is in weights and not in points."""
+        """Whether totals are sums of weights instead of points."""
         return any(lesson.weight is not None for lesson in self.lessons.values())
 
 
@@ -102,7 +102,7 @@ def read_rules(file: Path) -> Rules:
     """The rules in a file.
 
     Raises:
-        TableError: something in it cannot be meant.
+        TableError: the file has an error.
     """
     data = read_toml(file)
     refuse_unknown(data, KEYS, str(file))
@@ -148,7 +148,7 @@ def read_rules(file: Path) -> Rules:
 
 
 def _zone(data: dict[str, Any], file: Path) -> tuple[tzinfo, tuple[str, ...]]:
-    """The class's zone, and a line where there are times and the file does not say of which."""
+    """The class's time zone, and a remark if the file has times but no zone."""
     name = text(data, "timezone", str(file), "")
     if not name:
         zone, called = machine_zone()
@@ -167,7 +167,7 @@ def _zone(data: dict[str, Any], file: Path) -> tuple[tzinfo, tuple[str, ...]]:
 def _has_times(value: object) -> bool:
     if isinstance(value, dict | list):
         return any(map(_has_times, value.values() if isinstance(value, dict) else value))
-    return isinstance(value, date)  # as a datetime is
+    return isinstance(value, date)  # includes datetime
 
 
 def _of_lesson(
@@ -208,9 +208,9 @@ def _said(table: dict[str, Any], where: str, when: str, zone: tzinfo) -> Said:
 
 
 def days_late(at: datetime, due: datetime) -> float:
-    """Begun days after the due date, by the clocks of its zone; 0 in time.
+    """Days after the due date, rounded up, on the clock of its zone; 0 if in time.
 
-    A day in which clocks are changed is a day: 25 hours after the due date is one day late then, and not two.
+    A day with a clock change counts as one day: 25 hours after the due date may be one day late.
     """
     if at.astimezone(UTC) <= due.astimezone(UTC):
         return 0.0

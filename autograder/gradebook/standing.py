@@ -1,6 +1,6 @@
-"""What counts of one student's results, by the rules of the class and what a teacher decided; all of it is said.
+"""Applies the rules and the teacher's overrides to one student's results, with an explanation of each change.
 
-Results themselves are never changed: what a report shows is a copy, whose message says what it was before.
+The results themselves stay unchanged: reports show copies, whose messages give the earlier points.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ NOT_WHILE_EXCUSED = "What a teacher gave for it does not count while that is so.
 
 @dataclass(frozen=True)
 class Standing:
-    """A student's results as they count."""
+    """The results of a student that count."""
 
     results: tuple[SubmissionResult, ...]
     original: dict[str, float] = field(default_factory=dict)
-    """The points that the grader gave, by lesson, where others count."""
+    """By lesson with changed points: the grader's points."""
     came: dict[str, HandedIn] = field(default_factory=dict)
-    """When what counts was handed in, by lesson, as far as a platform says it."""
+    """By lesson: when the result that counts was handed in, as far as platforms say so."""
     of: dict[str, str] = field(default_factory=dict)
-    """Under which name what counts was handed in, by lesson; members of a team share it."""
+    """By lesson: the name of the hand-in that counts, which may be a teammate's."""
 
 
 class Book:
-    """The rules, the decisions and the times of a class, by student."""
+    """The rules, overrides and times of a class, looked up by student."""
 
     def __init__(
         self,
@@ -50,23 +50,23 @@ class Book:
         self.problems: list[str] = [*rules.remarks]
         self._handed_in = handed_in
         self._came: dict[tuple[Student, str], HandedIn] = {}
-        """When what counts came, of the students seen so far."""
+        """When the hand-ins that count arrived, for the students seen so far."""
         self._of: dict[tuple[Student, str], str] = {}
-        """The same of whose hand-in it is."""
+        """The names of those hand-ins."""
         self._shown = {name: student.shown for student in people.students for name in student.own}
         self._overrides: dict[Student, list[Override]] = defaultdict(list)
         self._more_time: dict[Student, list[Said]] = defaultdict(list)
         self._times: dict[Student, list[Said]] = defaultdict(list)
         for override in overrides:
-            for student in self._meant(people, override.student, override.where):
+            for student in self._find_student(people, override.student, override.where):
                 self._overrides[student].append(override)
         for said, into in ((rules.extensions, self._more_time), (rules.handed_in, self._times)):
             for one in said:
-                for student in self._meant(people, one.student, one.where):
+                for student in self._find_student(people, one.student, one.where):
                     into[student].append(one)
 
-    def _meant(self, people: People, name: str, where: str) -> list[Student]:
-        """Who is called so, if that is one; else a line says that nobody is meant."""
+    def _find_student(self, people: People, name: str, where: str) -> list[Student]:
+        """The one student with this name; if there is none or several, report a problem and return none."""
         meant = people.called(name)
         if len(meant) == 1:
             return meant
@@ -76,17 +76,17 @@ class Book:
 
     @property
     def decides(self) -> bool:
-        """Whether a teacher has decided anything."""
+        """Whether there are any overrides for students."""
         return any(self._overrides.values())
 
     def standing(
         self, student: Student, results: Sequence[SubmissionResult], excused: Mapping[str, str] | None = None
     ) -> Standing:
-        """What counts of a student's own results and those of their team, each under the student's name.
+        """The results that count, of the student's own and the team's, all under the student's name.
 
-        `excused`: the lessons that the student need not hand in, each with what says so.
+        `excused`: lessons from which the student is excused, each with the reason.
         """
-        chosen = self._chosen(student, results)
+        chosen = self._one_per_lesson(student, results)
         of = {result.lesson: self._of.get((student, result.lesson), "") for result in chosen}
         original = {result.lesson: result.points for result in chosen}
         decided = {override.lesson for override in self._overrides[student]}
@@ -95,9 +95,9 @@ class Book:
             for slug, why in (excused or {}).items()
         ]
         chosen = [result for result in chosen if result.lesson not in (excused or {})]
-        chosen = [self._counted(self._with_decided_exercises(student, result)) for result in chosen]
-        chosen = [self._as_decided(student, result) for result in self._in_time(student, chosen)]
-        chosen = _in_order([*chosen, *free])
+        chosen = [self._without_uncounted(self._override_exercises(student, result)) for result in chosen]
+        chosen = [self._override_lesson(student, result) for result in self._apply_lateness(student, chosen)]
+        chosen = _in_syllabus_order([*chosen, *free])
         changed = {
             one.lesson: original[one.lesson]
             for one in chosen
@@ -106,8 +106,8 @@ class Book:
         came = {one.lesson: self._came.get((student, one.lesson), HandedIn()) for one in chosen}
         return Standing(tuple(chosen), changed, {lesson: at for lesson, at in came.items() if at != HandedIn()}, of)
 
-    def _chosen(self, student: Student, results: Sequence[SubmissionResult]) -> list[SubmissionResult]:
-        """One result a lesson: a student's own before their team's, the better of two."""
+    def _one_per_lesson(self, student: Student, results: Sequence[SubmissionResult]) -> list[SubmissionResult]:
+        """One result per lesson: the student's own before the team's, and of several the best."""
         by_lesson: dict[str, list[SubmissionResult]] = defaultdict(list)
         for result in results:
             by_lesson[result.lesson].append(result)
@@ -128,26 +128,26 @@ class Book:
             ]
             self._came[student, lesson] = self._handed_in.get((best.student, lesson), HandedIn())
             self._of[student, lesson] = best.student
-            kept.append(_saying(replace(best, student=student.shown), *said))
+            kept.append(_with_message(replace(best, student=student.shown), *said))
         listed = {one.lesson for one in kept}
         for override in self._overrides[student]:
             if override.lesson not in listed:
                 listed.add(override.lesson)
-                kept.append(_nothing(student.shown, override.lesson))
-        return _in_order(kept)
+                kept.append(_not_handed_in(student.shown, override.lesson))
+        return _in_syllabus_order(kept)
 
-    def _as_decided(self, student: Student, result: SubmissionResult) -> SubmissionResult:
-        """With the points that a teacher gave for the whole lesson: no rule takes anything from these."""
+    def _override_lesson(self, student: Student, result: SubmissionResult) -> SubmissionResult:
+        """Apply overrides of a whole lesson, which no later rule reduces."""
         for override in self._overrides[student]:
             if override.lesson == result.lesson and not override.exercise:
                 why = f": {override.comment}" if override.comment else ""
                 given = f"A teacher gave {in_points(override.points)} of {in_points(result.max_points)} points"
                 said = f"{given}, not {in_points(result.points)}{why}."
-                result = _saying(replace(result, points=override.points), said)
+                result = _with_message(replace(result, points=override.points), said)
         return result
 
-    def _with_decided_exercises(self, student: Student, result: SubmissionResult) -> SubmissionResult:
-        """With the points that a teacher gave for single exercises: they count, and are late, as the others."""
+    def _override_exercises(self, student: Student, result: SubmissionResult) -> SubmissionResult:
+        """Apply overrides of single exercises, before the rules on exercises and lateness."""
         for override in self._overrides[student]:
             if override.lesson != result.lesson or not override.exercise:
                 continue
@@ -158,18 +158,18 @@ class Book:
                 f"{override.exercise}: a teacher gave {in_points(override.points)} points, not {in_points(was)}{why}."
             )
             exercises = [
-                _by_a_teacher(one, override, said) if one.name == override.exercise else one for one in result.exercises
+                _overridden(one, override, said) if one.name == override.exercise else one for one in result.exercises
             ]
             if before is None:
                 worth = syllabus()[result.lesson].exercise(override.exercise)
                 empty = ExerciseResult(worth.name, 0.0, worth.points, "missing", "", None, "", 0.0)
-                exercises.append(_by_a_teacher(empty, override, said))
+                exercises.append(_overridden(empty, override, said))
             result = replace(result, exercises=exercises, points=result.points - was + override.points)
-            result = _saying(result, said)
+            result = _with_message(result, said)
         return result
 
-    def _counted(self, result: SubmissionResult) -> SubmissionResult:
-        """Without the points of exercises that do not count."""
+    def _without_uncounted(self, result: SubmissionResult) -> SubmissionResult:
+        """Remove the points of exercises that do not count."""
         counting = self.rules.of(result.lesson).exercises
         if counting is None:
             return result
@@ -180,10 +180,10 @@ class Book:
         worth = sum(one.points for one in syllabus()[result.lesson].exercises if one.name in counting)
         points = min(result.points - sum(one.points for one in out), worth)
         said = f"{len(counting)} of {counted(len(syllabus()[result.lesson].exercises), 'exercise')} count here."
-        return _saying(replace(result, exercises=exercises, points=points, max_points=worth), said)
+        return _with_message(replace(result, exercises=exercises, points=points, max_points=worth), said)
 
-    def _in_time(self, student: Student, results: list[SubmissionResult]) -> list[SubmissionResult]:
-        """With late days spent in the order of due dates, and penalties after them."""
+    def _apply_lateness(self, student: Student, results: list[SubmissionResult]) -> list[SubmissionResult]:
+        """Spend late days in the order of due dates, then apply penalties."""
         left = self.rules.late_days
         kept: dict[str, SubmissionResult] = {}
         ordered = sorted(results, key=lambda one: _moment(self.rules.of(one.lesson).due))
@@ -197,20 +197,20 @@ class Book:
         due, more = self._due(student, lesson)
         if due is None:
             return result, left
-        at = self._at(student, result.lesson, found, lesson.due or due)
+        at = self._handed_in_at(student, result.lesson, found, lesson.due or due)
         if at is None:
             if found.late and not more:
                 said = (
                     "Late, says the platform, and not by how much: no penalty; [[handed_in]] of the rules can say when."
                 )
-                return _saying(result, said), left
+                return _with_message(result, said), left
             return result, left
         late = days_late(at, due)
         if not late:
-            return (_saying(result, more) if more and at > (lesson.due or due) else result), left
+            return (_with_message(result, more) if more and at > (lesson.due or due) else result), left
         spent = min(left, late)
         costly = late - spent
-        parts = [f"{_days(late)} late ({_both(at, due)})", more.rstrip(".").lower()]
+        parts = [f"{_days(late)} late ({_in_one_zone(at, due)})", more.rstrip(".").lower()]
         parts.append(f"{_days(spent)} of {_days(left)} taken from late days" if spent else "")
         if lesson.most_days is not None and costly > lesson.most_days:
             share, cost = 1.0, f"after {_days(lesson.most_days)} nothing counts"
@@ -220,10 +220,10 @@ class Book:
         points = round(result.points * (1 - share), 6)
         parts.append(f"{cost}: {in_points(result.points)} → {in_points(points)} points" if cost else "no penalty")
         said = "; ".join(filter(None, parts)) + "."
-        return _saying(replace(result, points=points), said), left - spent
+        return _with_message(replace(result, points=points), said), left - spent
 
     def _due(self, student: Student, lesson: LessonRules) -> tuple[datetime | None, str]:
-        """When it is due for this student, and what they were given."""
+        """The student's due date, and a sentence on an extension."""
         due, said = lesson.due, ""
         if due is None:
             return None, ""
@@ -233,8 +233,8 @@ class Book:
                 said = f"Extended to {due:%d %b %H:%M}."
         return due, said
 
-    def _at(self, student: Student, lesson: str, found: HandedIn, due: datetime) -> datetime | None:
-        """When it came; days that a teacher counted are from the class's due date, whatever extension there is."""
+    def _handed_in_at(self, student: Student, lesson: str, found: HandedIn, due: datetime) -> datetime | None:
+        """When it was handed in; a teacher's count of days starts at the class's due date, not the extended one."""
         for one in self._times[student]:
             if one.lesson == lesson:
                 return one.until or due + timedelta(days=one.days)
@@ -246,18 +246,18 @@ def _moment(due: datetime | None) -> float:
     return due.timestamp() if due else 0.0
 
 
-def _both(at: datetime, due: datetime) -> str:
-    """Two times by one clock, to the second where a minute does not tell them apart."""
+def _in_one_zone(at: datetime, due: datetime) -> str:
+    """Two times in one zone, with seconds if their minutes agree."""
     at = at.astimezone(due.tzinfo)
     form = "%d %b %H:%M" if f"{at:%d %b %H:%M}" != f"{due:%d %b %H:%M}" else "%d %b %H:%M:%S"
     return f"{at:{form}}, due {due:{form}}"
 
 
-def _saying(result: SubmissionResult, *said: str) -> SubmissionResult:
+def _with_message(result: SubmissionResult, *said: str) -> SubmissionResult:
     return replace(result, message=" ".join(part for part in (result.message, *said) if part))
 
 
-def _by_a_teacher(exercise: ExerciseResult, override: Override, said: str) -> ExerciseResult:
+def _overridden(exercise: ExerciseResult, override: Override, said: str) -> ExerciseResult:
     message = "\n".join(part for part in (said, exercise.message) if part)
     full = override.points >= exercise.max_points
     status = "passed" if full else "partial" if override.points else exercise.status
@@ -265,7 +265,7 @@ def _by_a_teacher(exercise: ExerciseResult, override: Override, said: str) -> Ex
 
 
 def _excused(student: str, slug: str, why: str, chosen: Iterable[SubmissionResult]) -> SubmissionResult:
-    """A lesson from which the student is excused; of what was handed in all the same, feedback without points."""
+    """A row for a lesson from which the student is excused; if something was handed in, its feedback without points."""
     found = next((result for result in chosen if result.lesson == slug), None)
     if found is None or not (found.file or found.grader_version):
         return SubmissionResult(student, slug, "", "", "", "", 0.0, 0.0, EXCUSED, why)
@@ -273,17 +273,17 @@ def _excused(student: str, slug: str, why: str, chosen: Iterable[SubmissionResul
     points = f"{in_points(found.points)}/{in_points(found.max_points)}"
     said = f"{why} The {points} of what was handed in do not count."
     free = replace(found, points=0.0, max_points=0.0, exercises=exercises, status=EXCUSED, message="")
-    return _saying(free, said, found.message)
+    return _with_message(free, said, found.message)
 
 
-def _in_order(results: list[SubmissionResult]) -> list[SubmissionResult]:
-    """As the syllabus has the lessons."""
+def _in_syllabus_order(results: list[SubmissionResult]) -> list[SubmissionResult]:
+    """Sort by the syllabus."""
     order = list(syllabus())
     return sorted(results, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
 
 
-def _nothing(student: str, slug: str) -> SubmissionResult:
-    """A lesson that was not handed in, for which there is something to say."""
+def _not_handed_in(student: str, slug: str) -> SubmissionResult:
+    """A result for a lesson that was not handed in, but has an override."""
     lesson = syllabus()[slug]
     return SubmissionResult(student, slug, "", "", "", "", 0.0, lesson.points, "graded", "Not handed in.")
 

@@ -1,4 +1,4 @@
-"""TOML files that teachers write: read with one clear line for whatever is wrong in them."""
+"""Reads teachers' TOML files; every error is one clear line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from course.syllabus import Lesson, syllabus
 
 
 class TableError(ValueError):
-    """A file that cannot be meant; the message says which, where, and what to do."""
+    """An error in a file; the message says which file, where, and what to do."""
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """What is in the file. `TableError` if it cannot be read."""
+    """The contents of the file. Raises `TableError` if it cannot be read."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -28,14 +28,14 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def refuse_unknown(table: dict[str, Any], known: Collection[str], where: str) -> None:
-    """Say which key is none: a typing error must not make a due date vanish."""
+    """Refuse unknown keys: a typo must not make a due date vanish."""
     for key in table:
         if key not in known:
             raise TableError(f"{where}: there is no {key!r}; there are {', '.join(sorted(known))}")
 
 
 def number(table: dict[str, Any], key: str, where: str, default: float = 0.0, most: float = 1e6) -> float:
-    """A number of 0 or more."""
+    """A number from 0 to `most`."""
     value = table.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
         raise TableError(f"{where}: {key} must be a number from 0 to {most:g}, not {value!r}")
@@ -43,7 +43,7 @@ def number(table: dict[str, Any], key: str, where: str, default: float = 0.0, mo
 
 
 def text(table: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
-    """A text, and one that is not empty unless that is the default."""
+    """A text that is not empty, unless that is the default."""
     value = table.get(key, default)
     if not isinstance(value, str) or (not value.strip() and value != default):
         raise TableError(f"{where}: {key} must be a text" + ("" if key in table else ", and is missing"))
@@ -51,7 +51,7 @@ def text(table: dict[str, Any], key: str, where: str, default: str | None = None
 
 
 def moment(table: dict[str, Any], key: str, where: str, zone: tzinfo) -> datetime | None:
-    """A date, whose last minute is meant, or a time, in the class's zone if it says none; None if there is none."""
+    """A time, in `zone` if it has none of its own; a date means its end. None if the key is missing."""
     value = table.get(key)
     if value is None:
         return None
@@ -65,7 +65,7 @@ def moment(table: dict[str, Any], key: str, where: str, zone: tzinfo) -> datetim
 
 
 def tables(data: dict[str, Any], key: str, file: Path) -> list[tuple[dict[str, Any], str]]:
-    """The tables `[[key]]`, each with where it stands."""
+    """The tables `[[key]]`, each with its place for messages."""
     found = data.get(key, [])
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise TableError(f"{file}: write {key} as [[{key}]], a table each")
@@ -73,7 +73,7 @@ def tables(data: dict[str, Any], key: str, file: Path) -> list[tuple[dict[str, A
 
 
 def lesson_called(name: object, where: str) -> Lesson:
-    """The lesson that a name means: ch06, or the whole of it."""
+    """The lesson with a name such as ch06 or its slug."""
     found = lessons_named(str(name))
     if len(found) != 1:
         raise TableError(f"{where}: there is no lesson {name!r}; there are {', '.join(syllabus())}")

@@ -1,4 +1,4 @@
-"""The zone of the machine where nobody names one, with its rules for each date: summer time is not all year."""
+"""Finds the machine's time zone, with the rules for each date (summer time), for files that name none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LOCALTIME = "/etc/localtime"
 
 
 class MachineZone(tzinfo):
-    """The zone that the operating system knows, where its name is not to be found: as on Windows."""
+    """The operating system's zone where its name is unknown, as on Windows."""
 
     def utcoffset(self, dt: datetime | None) -> timedelta | None:
         return _local(dt).utcoffset()
@@ -30,7 +30,7 @@ def _local(dt: datetime | None) -> datetime:
 
 
 def machine_zone() -> tuple[tzinfo, str]:
-    """The machine's zone, and what people call it: `Europe/Berlin`, or `CET` where it has no name in the database."""
+    """The machine's zone and its name: `Europe/Berlin`, or `CET` if the database has no name for it."""
     name = os.environ.get("TZ", "").lstrip(":") or os.path.realpath(LOCALTIME).partition("/zoneinfo/")[2]
     try:
         return ZoneInfo(name), name

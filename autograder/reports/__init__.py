@@ -1,1 +1,1 @@
-"""What people read: a learner's feedback, the table of a class."""
+"""Reports for people and platforms: a learner's feedback, pages and tables of a class."""

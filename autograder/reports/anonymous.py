@@ -1,4 +1,4 @@
-"""A class's results without names, to show around: nothing in them says whose they are."""
+"""Removes names from a class's results, so that they can be shown to others."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import PurePath
 from autograder.judging.records.results import SubmissionResult
 
 NAMED = ("canvas", "moodle", "blackboard", "brightspace", "nbgrader", "gradescope")
-"""Formats that are of no use without names."""
+"""Formats that are useless without names."""
 
 
 def labels(count: int) -> list[str]:
-    """Names for so many students, in an order that is another each time: that of their own names would tell."""
+    """Labels for `count` students in random order, since alphabetical order would identify them."""
     width = len(str(count))
     found = [f"student {number:0{width}}" for number in range(1, count + 1)]
     random.SystemRandom().shuffle(found)
@@ -21,9 +21,9 @@ def labels(count: int) -> list[str]:
 
 
 def unnamed(result: SubmissionResult, label: str) -> SubmissionResult:
-    """A result without the name, the file's name and hash, and remarks, which quote them.
+    """A result without name, file name, hash, and remarks, which quote them.
 
-    What is said of an exercise may name the file, too: platforms put students' names into those.
+    Messages of exercises may contain the file's name, too, which platforms make from the student's.
     """
     ending = PurePath(result.file).suffix
     file = f"{result.lesson}{ending}" if result.lesson and ending in (".ipynb", ".py") else "a file"

@@ -1,4 +1,4 @@
-"""What another grading changes: on the terminal, and as files."""
+"""Reports changes between two gradings, on the terminal and as files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from autograder.reports.safety import TableWriter, cell, printable
 from autograder.wording import clean, counted, in_points, printable_json
 
 LINES = 100
-"""Moves that a terminal shows; the files have all."""
+"""At most this many changed exercises are shown on a terminal; the files list all."""
 
 
 class ChangesTable:
-    """A line for each exercise whose points move, and why below it; then the counts."""
+    """Prints each exercise whose points changed, with the reason, and finally the counts."""
 
     def __init__(self, screen: Console, students: Iterable[str], lessons: Iterable[str]) -> None:
         self._screen = screen
@@ -31,7 +31,7 @@ class ChangesTable:
         self._shown = self._passed_over = 0
 
     def add(self, move: Move) -> None:
-        """Print a move."""
+        """Print a changed exercise."""
         if self._screen.is_terminal and self._shown == LINES:
             self._passed_over += 1
             return
@@ -69,7 +69,7 @@ def summary(changes: Changes) -> list[str]:
 
 @contextmanager
 def change_files(folder: Path) -> Iterator[tuple[Any, Changes]]:
-    """A function to call with each move, and counts to fill: `changes.csv` and `changes.json` in `folder`."""
+    """Provide a function to call with each move and counts to fill; write `changes.csv` and `changes.json`."""
     changes = Changes()
     with whole_file(folder / "changes.csv") as table, whole_file(folder / "changes.json") as data:
         rows = TableWriter(table, numbers=True)

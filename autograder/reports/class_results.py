@@ -1,4 +1,4 @@
-"""The results of a class, one student at a time: thousands of them need no more memory than one."""
+"""Reads the results of a class one student at a time, so that memory does not grow with the class."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from autograder.wording import counted
 from course.syllabus import Lesson, syllabus
 
 REPORTS = "__reports__"
-"""Where reports go unless told otherwise: beside the students' folders, under a name that none of them can have."""
+"""Default folder for reports, in the folder of results; not a possible student's name."""
 MOST_PROBLEMS = 20
-"""Files listed that are no results; the others are counted."""
+"""At most this many unreadable results are listed; the rest are counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,45 +36,48 @@ class StudentWork:
     student: str
     results: tuple[SubmissionResult, ...]
     uncounted: tuple[SubmissionResult, ...] = ()
-    """What was handed in and has no result that counts: files that are no lesson's, results whose files are gone."""
+    """Rows for hand-ins without a counting result: files that are not a lesson, results whose files were deleted."""
     person: Person | None = None
-    """Who that is, by the class's roster."""
+    """The student's entry on the roster."""
     total: tuple[float, float] | None = None
-    """What they have of what counts and what there is, where the class's rules say how that adds up."""
+    """Points or weights earned and possible, if the class has rules for lessons."""
     names: tuple[str, ...] = ()
-    """What the platforms call them in the hand-ins."""
+    """The student's names in hand-ins."""
     original: dict[str, float] = field(default_factory=dict)
-    """The grader's points, by lesson, where others count."""
+    """By lesson with changed points: the grader's points."""
     came: dict[str, HandedIn] = field(default_factory=dict)
-    """When what counts was handed in, by lesson, as far as a platform says it."""
+    """By lesson: when the result that counts was handed in, as far as platforms say so."""
     counted_at: dict[str, HandedIn] = field(default_factory=dict)
-    """The same, for counting alone: of those without a name, too."""
+    """The same for statistics, also in anonymous reports."""
     earlier: dict[str, list[Attempt]] = field(default_factory=dict)
-    """The attempts before it, by lesson, the first one first."""
+    """By lesson: earlier attempts, oldest first."""
     shared: frozenset[str] = frozenset()
-    """The lessons whose one hand-in came with another member of the team before: works are counted once."""
+    """Lessons whose hand-in was already counted with another member of the team."""
 
     @property
     def handed_in(self) -> Iterator[SubmissionResult]:
-        """The results of what was handed in, each of one work: a team's with the first of its members."""
+        """Results of hand-ins, a team's only with the first of its members."""
         return (one for one in self.results if was_handed_in(one) and one.lesson not in self.shared)
 
     def points(self, due: Container[str]) -> float:
-        """Of the lessons that count."""
+        """Points in the lessons that count."""
         return sum(result.points for result in self.results if result.lesson in due)
 
     @property
     def excused(self) -> frozenset[str]:
-        """The lessons that the student need not hand in."""
+        """Lessons from which the student is excused."""
         return frozenset(result.lesson for result in self.results if result.status == EXCUSED)
 
 
 class ClassResults:
-    """What lies in a folder of results. Iterating reads it; `problems` then says which files are none.
+    """The results in a folder. Iterating reads them; afterwards `problems` lists unreadable ones.
 
-    `only` keeps one student; the lessons are those of the whole class all the same. `due`: the lessons that count for
-    shares and totals; those for which someone handed in work if it is empty. With `people`, each is a student, also who
-    handed in nothing; `rules` and `overrides` say what counts. `anonymous`: without names.
+    Args:
+        only: name of the only student to read; `lessons` are still those of the whole class.
+        due: lessons that count for shares and totals; by default those of the rules, or those with work in them.
+        people: the roster; everyone on it is a student, even without hand-ins.
+        rules, overrides: decide what counts.
+        anonymous: replace names by labels.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class ClassResults:
         self.rules = rules or Rules()
         record = ClassRecord(folder)
         self.course = record.course
-        """What the course calls itself that they are of; empty where that is not known."""
+        """The title of the course of these results; empty if unknown."""
         self._handed_in = record.handed_in
         self._not_recognised: dict[str, list[SubmissionResult]] = {}
         for row in record.not_recognised:
@@ -102,16 +105,16 @@ class ClassResults:
         for one in record.earlier:
             self._earlier.setdefault((one.student, one.lesson), []).append(Attempt(one.at, one.file))
         self.says_when = not anonymous and any(handed_in.at for handed_in in record.times.values())
-        """Whether a platform says when something was handed in."""
+        """Whether a platform gives the time of any hand-in."""
         self._slugs: dict[str, list[str]] = {}
         for student, slug in places(folder):
             self._slugs.setdefault(student, []).append(slug)
         names = sorted({*self._slugs, *self._not_recognised})
         self.people = People(people or [], names)
-        told = [replace(one, comment="") for one in overrides] if anonymous else overrides  # comments name people
+        told = [replace(one, comment="") for one in overrides] if anonymous else overrides  # comments may contain names
         self._book = Book(self.people, self.rules, told, record.times)
         self._excuses = Excuses(self.rules, people or [])
-        chosen = self.people.students if only is None else self._meant(only)
+        chosen = self.people.students if only is None else self._find_students(only)
         self._students = chosen
         self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}
         if anonymous:
@@ -120,14 +123,14 @@ class ClassResults:
         due = due or tuple(self.rules.lessons)
         found = {slug for name in names for slug in self._slugs.get(name, []) if self._counts(name, slug)}
         self.lessons = tuple(sorted({*found, *due}, key=place))
-        """The lessons that someone handed in, and those that were due, by slug."""
+        """Slugs of the lessons that were handed in or due."""
         self.said_due = bool(due)
-        """Whether someone said what was due."""
+        """Whether due lessons were given."""
         decided = {override.lesson for override in overrides}
         self.due = due and tuple(slug for slug in self.lessons if slug in due)
         worked = () if due else (slug for slug in self.lessons if slug in decided or self._worked_on(names, slug))
         self.due = self.due or tuple(worked) or self.lessons
-        """The lessons that count."""
+        """Slugs of the lessons that count."""
         damaged = [record.problem] if record.problem else []
         self._problems = [*damaged, *self.people.problems, *self._book.problems]
         self._more = 0
@@ -160,10 +163,10 @@ class ClassResults:
                     shared=shared,
                 )
                 work = replace(work, total=self.total(work)) if self.rules.lessons else work
-                yield self._without_a_name(student, work) if self._labels else work
+                yield self._anonymized(student, work) if self._labels else work
 
     def _attempts_before(self, results: list[SubmissionResult]) -> dict[str, list[Attempt]]:
-        """What was handed in before these results' files."""
+        """Earlier attempts, by lesson."""
         found: dict[str, list[Attempt]] = {}
         for one in results:
             kept = list(replaced(self.folder, one.student, one.lesson, sha256=one.sha256))
@@ -173,23 +176,23 @@ class ClassResults:
             found.setdefault(one.lesson, []).extend((*listed, *kept))
         return {lesson: sorted(attempts, key=lambda one: (one.at, one.file)) for lesson, attempts in found.items()}
 
-    def _without_a_name(self, student: Student, work: StudentWork) -> StudentWork:
+    def _anonymized(self, student: Student, work: StudentWork) -> StudentWork:
         label = self._labels[student]
         results, rows = (tuple(unnamed(one, label) for one in found) for found in (work.results, work.uncounted))
         return replace(work, student=label, results=results, uncounted=rows, person=None, names=(), came={}, earlier={})
 
     @property
     def has_roster(self) -> bool:
-        """Whether a roster says more of students than their names, and may."""
+        """Whether the roster's data on students may be reported."""
         return not self._labels and any(one.person for one in self._students)
 
     @property
     def changes_points(self) -> bool:
-        """Whether rules or a teacher may have changed what the grader gave."""
+        """Whether rules or overrides may have changed the grader's points."""
         return bool(self.rules.lessons) or self._book.decides
 
     def worth(self, slug: str) -> float:
-        """What a lesson is worth, in points."""
+        """Points that a lesson is worth."""
         lesson = lesson_of(slug)
         if lesson is None:
             return 0.0
@@ -197,7 +200,7 @@ class ClassResults:
         return sum(one.points for one in lesson.exercises if counting is None or one.name in counting)
 
     def total(self, work: StudentWork) -> tuple[float, float]:
-        """What a student has of the lessons that count, and what there is: points, or weights where there are any."""
+        """What a student earned in the lessons that count, and the maximum: in points, or in weights."""
         have = total = 0.0
         results = {result.lesson: result for result in work.results}
         for slug in self.due:
@@ -209,8 +212,8 @@ class ClassResults:
             total += worth * scale
         return round(have, 6), round(total, 6)
 
-    def _meant(self, only: str) -> list[Student]:
-        """Who is asked for: `__reports__` has another folder, and macOS writes ü as two characters."""
+    def _find_students(self, only: str) -> list[Student]:
+        """The students with this name, first exactly, then in Unicode's NFC or as a folder, then by the roster."""
         students = self.people.students
         exact = [one for one in students if only == one.shown or only in one.own]
         alike = {unicodedata.normalize("NFC", only), as_folder(only)}
@@ -219,18 +222,18 @@ class ClassResults:
 
     @property
     def problems(self) -> list[str]:
-        """A line for each file that is no result, as far as it has been read."""
+        """A line for each unreadable result found so far, and for other problems."""
         more = (
             [f"and {counted(self._more, 'more file is no result', 'more files are no results')}"] if self._more else []
         )
         return [*self._problems, *more]
 
     def _counts(self, student: str, lesson: str) -> bool:
-        """Whether what a result is of is still there."""
+        """Whether the file of a result still exists."""
         return (student, lesson) in self._handed_in
 
     def _worked_on(self, names: Iterable[str], slug: str) -> bool:
-        """Whether anybody handed in more than the notebook as it was handed out: one reading says so, as a rule."""
+        """Whether anybody's hand-in contains work; usually the first result read decides."""
         handed_in = (name for name in names if self._counts(name, slug) and slug in self._slugs.get(name, []))
         found = (read_result(result_file(self.folder, name, slug)) for name in handed_in)
         return any(result is None or is_work(result) for result in found)
@@ -254,14 +257,14 @@ class ClassResults:
 
 
 def was_handed_in(result: SubmissionResult) -> bool:
-    """Whether there is a hand-in that was graded and counts; a teacher may give points without one."""
+    """Whether there is a graded hand-in that counts; overrides can give points without one."""
     return result.status != EXCUSED and (result.status != "graded" or bool(result.file or result.grader_version))
 
 
 def is_work(result: SubmissionResult) -> bool:
-    """Whether there is work in what was handed in: in a notebook as it was handed out, no exercise is written.
+    """Whether a hand-in contains work, unlike a notebook as handed out.
 
-    What could not be read, or ended too late, may have held work; what a teacher gave points for did.
+    An unreadable or killed hand-in counts as work, as does one with points from a teacher.
     """
     if result.status not in ("graded", EXCUSED):
         return True
@@ -269,11 +272,11 @@ def is_work(result: SubmissionResult) -> bool:
 
 
 def lesson_of(slug: str) -> Lesson | None:
-    """The lesson, if the course still has it: results may be older than the syllabus."""
+    """The lesson; None if the syllabus no longer has it."""
     return syllabus().get(slug)
 
 
 def place(slug: str) -> tuple[int, str]:
-    """What sorts lessons as the syllabus does, and those that it no longer has after them."""
+    """Sort key for lessons: the syllabus's order, then lessons that it no longer has."""
     known = list(syllabus())
     return (known.index(slug) if slug in known else len(known), slug)

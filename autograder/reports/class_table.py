@@ -1,4 +1,4 @@
-"""The table of a class on the terminal."""
+"""Prints the table of a class on the terminal."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from autograder.reports.safety import printable
 from autograder.wording import clean, counted, in_points
 
 NAME = 40
-"""Characters of a student's name that are shown."""
+"""At most this many characters of a student's name are shown."""
 
 
 class ClassTable:
-    """A line for each submission (who, what, points, a mark for each exercise), and below it what stands out.
+    """Prints a line per submission (student, lesson, points, a mark per exercise), and below it what is notable.
 
-    It is printed while the results are gone through: `students` and `lessons` say beforehand how wide its columns are.
+    Lines are printed while results are read, so the widths come from `students` and `lessons`, given in advance.
     """
 
     def __init__(self, screen: Console, students: Iterable[str], lessons: Iterable[str]) -> None:
@@ -32,7 +32,7 @@ class ClassTable:
         self._statuses: Counter[str] = Counter()
 
     def add(self, result: SubmissionResult, *, counted: bool = True) -> None:
-        """Print the line of a submission; one that a team shares is `counted` with the first of its members."""
+        """Print the line of a submission. `counted`: whether to count it, False for a team's after its first member."""
         if counted and was_handed_in(result):
             self._statuses[result.status] += 1
         name, worth = clean(result.student, NAME), result.max_points
@@ -44,14 +44,14 @@ class ClassTable:
             self._screen.print(Padding(Text(printable(note), style="dim"), (0, 0, 0, 4), expand=False))
 
     def finish(self) -> None:
-        """Print what the marks mean, and the counts."""
+        """Print the legend and the counts."""
         self._screen.print()
         legend = "✓ passed  ◐ partial  ✗ failed  · not written"
         self._screen.print(Text(f"{legend}     {count_statuses(self._statuses)}", style="dim"))
 
 
 class LessonTable:
-    """A line for each lesson, where a terminal has no room for each submission; the mean is of those with work."""
+    """Prints a line per lesson, for classes too large for a line per submission; means are over hand-ins with work."""
 
     def __init__(self, screen: Console) -> None:
         self._screen = screen
@@ -59,7 +59,7 @@ class LessonTable:
         self._statuses: Counter[str] = Counter()
 
     def add(self, result: SubmissionResult) -> None:
-        """Count a submission; one without a result that counts is of no lesson."""
+        """Count a submission; without a result it counts only by status."""
         self._statuses[result.status] += 1
         if not result.max_points:
             return
@@ -69,7 +69,7 @@ class LessonTable:
             counts[i] += more
 
     def finish(self) -> None:
-        """Print the table, and the counts."""
+        """Print the table and the counts."""
         table = Table("lesson", box=None, padding=(0, 2, 0, 0), header_style="dim")
         for title in ("submissions", "mean points", "of", "all points", "not graded"):
             table.add_column(title, justify="right")
@@ -82,12 +82,12 @@ class LessonTable:
 
 
 def widths(students: Iterable[str], lessons: Iterable[str]) -> tuple[int, int]:
-    """How wide the columns of names and of lessons are."""
+    """Widths of the columns of names and lessons."""
     return max((len(clean(name, NAME)) for name in students), default=0), max(map(len, lessons), default=0)
 
 
 def count_statuses(statuses: Counter[str]) -> str:
-    """How many submissions there are of each status, in words."""
+    """Numbers of submissions by status, in words."""
     counts = ", ".join(f"{count:,} {status}" for status, count in statuses.most_common())
     return f"{counted(statuses.total(), 'submission')}: {counts}"
 
@@ -100,7 +100,7 @@ def _marks(exercises: list[ExerciseResult]) -> Text:
 
 
 def _note(result: SubmissionResult) -> str:
-    """The story of a submission: what befell the whole, which exercises ended badly, which mistakes have a name."""
+    """Notable facts on a submission: why it was not graded, which exercises ended early, and known mistakes."""
     if result.status != "graded":
         return f"{result.status}: {result.message}"
     ended = [f"{e.name}: {e.status}" for e in result.exercises if e.status in ("timeout", "forbidden", "error")]

@@ -1,4 +1,4 @@
-"""The gradebook: CSV that spreadsheets and learning platforms take in."""
+"""The gradebook as CSV for spreadsheets and learning platforms."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from autograder.reports.formats import Order, Report
 from autograder.reports.safety import TableWriter, cell, file_stem
 
 BYTE_ORDER_MARK = "\ufeff"
-"""By which Excel knows UTF-8."""
+"""Tells Excel that the file is in UTF-8."""
 ABOUT = ("id", "mail", "section", "team")
-"""What a roster says of each, beside the name."""
+"""Columns with the roster's data on a student."""
 LONG = ("student", "lesson", "exercise", "points", "max_points", "status", "misconception", "remark")
 
 
 class CsvReport(Report):
-    """`grades.csv`, a row a student, and `exercises.csv`, a row for each exercise of each.
+    """`grades.csv` with a row per student, and `exercises.csv` with a row per student and exercise.
 
-    What is to be said of a hand-in (late, misnamed, unreadable) is a remark in the student's row, and says which lesson
-    it is of. What does not count is one, too, and a row without a lesson's exercise. With a roster, all of its students
-    have a row and what it says of them; where rules or a teacher changed points, the grader's own stand beside them.
+    Messages on a hand-in (late, misnamed, unreadable) are remarks in the student's row that name the lesson. Uncounted
+    hand-ins are remarks, too, and rows without an exercise. With a roster, all its students have rows with its data. If
+    rules or overrides changed points, the grader's own are in a column beside them.
 
-    What a learner chose (the name) stands in the first column, in quotes, and is no formula; the rest is the grader's.
+    The first column, the name, may be chosen by the learner; it is quoted and never a formula.
     """
 
     def __init__(self, order: Order) -> None:
@@ -45,7 +45,7 @@ class CsvReport(Report):
         self._exercises.writerow(LONG)
 
     def add(self, work: StudentWork) -> None:
-        """Write a student's row; the cells of lessons that were not handed in are empty."""
+        """Write a student's row; the cells of lessons not handed in are empty."""
         results = {result.lesson: result for result in work.results}
         row: list[Any] = [cell(work.student), *(cell(_about(work.person, what)) for what in self._about)]
         for slug in self._lessons:
@@ -83,7 +83,7 @@ class CsvReport(Report):
 
 
 def _about(person: Person | None, what: str) -> str:
-    """What the roster says of somebody."""
+    """The roster's data on a person."""
     if person is None:
         return ""
     if what == "id":
@@ -92,7 +92,7 @@ def _about(person: Person | None, what: str) -> str:
 
 
 def _remark(result: SubmissionResult) -> str:
-    """What a student's row says of one hand-in, and which that is; empty if there is nothing to say."""
+    """The remark on one hand-in, with its lesson; empty if there is none."""
     if not result.message and result.status == "graded":
         return ""
     where = f"{result.lesson}: " if result.lesson else ""
@@ -100,6 +100,6 @@ def _remark(result: SubmissionResult) -> str:
 
 
 def _number(points: float) -> float:
-    """Two decimals at most, and no `.0`."""
+    """Points with at most two decimals, and without `.0`."""
     rounded = round(points, 2)
     return int(rounded) if rounded == int(rounded) else rounded

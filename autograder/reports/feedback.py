@@ -1,4 +1,4 @@
-"""A learner's feedback on the terminal."""
+"""Prints a learner's feedback on the terminal."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def print_feedback(
     file: Path | None = None,
     exact: bool = False,
 ) -> None:
-    """Print what was graded, each exercise in a line, what is wrong with those that fail, and the total.
+    """Print a line per exercise, what is wrong with those that fail, and the total.
 
     Args:
-        hints: how many of an exercise's hints to show.
-        exact: whether to show the failing call of each as code, with every digit.
+        hints: number of hints to show per exercise.
+        exact: whether to show failing calls as code with full precision.
     """
     screen.print(
         Text.assemble(
@@ -74,7 +74,7 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
 
 
 def _print_code(screen: Console, code: str) -> None:
-    """The call that is shown, to copy: at the margin, and no line is broken."""
+    """Print the failing call as code to copy, unindented and with unbroken lines."""
     if code:
         screen.print("      This case as code, with every digit:", style="bold", soft_wrap=True)
         screen.print(Text(printable(code)), soft_wrap=True)

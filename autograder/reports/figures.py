@@ -1,7 +1,7 @@
-"""The dashboard's figures: matplotlib's SVG in the course's style, made to live inside a page.
+"""Draws the dashboard's figures as Matplotlib SVGs in the course's style, adapted to the page.
 
-A page of ours allows no style but its own sheet, and is read on dark screens too. So what matplotlib writes as styles
-becomes attributes, and its colors become the page's. Text stays text: it can be searched and read aloud.
+The page's policy forbids inline styles, and the page has a dark mode. So styles become attributes, and Matplotlib's
+colors the page's variables. Text stays text, for search and screen readers.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from course.figures import BACKWARD, FORWARD, INK, NEUTRAL, RIGHT, STYLE, WRONG
 
 SVG = "{http://www.w3.org/2000/svg}"
 WIDTH = 4.6
-"""Inches. As wide as a phone's screen, so that letters have their size there, too."""
+"""Inches, the width of a phone's screen, so that text keeps its size there."""
 GROUND = "#fefefe"
-"""What is drawn in the color of the page."""
+"""Marks parts to be drawn in the page's background color."""
 ON_PAGE = {
     FORWARD: "--forward",
     BACKWARD: "--partial",
@@ -37,13 +37,13 @@ ON_PAGE = {
     "#6b7280": "--soft",  # axes
     "#e5e7eb": "--line",  # grid
 }
-"""The page's name for each color of the course's style."""
+"""The page's variable for each color of the course's style."""
 PARTS = (("passed", RIGHT), ("partial", BACKWARD), ("not yet", WRONG), ("not written", NEUTRAL))
 BINS = 20
 
 
 def points_histogram(percent: Counter[int], label: str) -> Markup:
-    """How many students have which share of the points, in steps of 5 percent."""
+    """A histogram of students by their share of the points, in steps of 5 percent."""
     counts = np.zeros(BINS)
     for share, students in percent.items():
         counts[min(share * BINS // 100, BINS - 1)] += students
@@ -63,7 +63,7 @@ def points_histogram(percent: Counter[int], label: str) -> Markup:
 
 
 def outcomes_chart(lesson: LessonStatistics, label: str) -> Markup:
-    """For each exercise a bar: who passed, got part of the points, is stuck, or has not begun, in percent."""
+    """A bar per exercise with the percentages of students who passed, got some points, failed, or wrote nothing."""
     exercises = [exercise for exercise in lesson.exercises.values() if exercise.students]
     at = np.arange(len(exercises))
     left = np.zeros(len(exercises))
@@ -92,7 +92,7 @@ def _parts(statuses: Counter[str]) -> tuple[int, int, int, int]:
 
 
 def _svg(figure: Figure, name: str, label: str) -> Markup:
-    """The figure as an `<svg>` element without styles; `name` keeps its ids apart from those of other figures."""
+    """The figure as an `<svg>` element without styles; `name` makes its ids unique in the page."""
     drawn = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
@@ -117,11 +117,11 @@ def _svg(figure: Figure, name: str, label: str) -> Markup:
     for size in ("width", "height"):
         root.attrib.pop(size)
     root.attrib |= {"class": "figure", "role": "img", "aria-label": label, "stroke-linejoin": "round"}
-    return Markup(ET.tostring(root, encoding="unicode"))  # every text in it went through ElementTree
+    return Markup(ET.tostring(root, encoding="unicode"))  # ElementTree escaped every text
 
 
 def _declarations(style: str) -> list[tuple[str, str]]:
-    """What a style says, as attributes: the page's sheet has the font."""
+    """A style's declarations as attributes, without the font family, which the page sets."""
     pairs = [declaration.split(":", 1) for declaration in style.split(";") if ":" in declaration]
     found = []
     for key, value in ((key.strip(), value.strip()) for key, value in pairs):

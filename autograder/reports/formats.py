@@ -1,4 +1,4 @@
-"""The formats of `backprop report`: what each is called, and what makes it."""
+"""The formats of `backprop report`, and the base class of reports."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ MAKERS = {
     "blackboard": ("autograder.reports.platforms.blackboard", "BlackboardReport"),
     "brightspace": ("autograder.reports.platforms.brightspace", "BrightspaceReport"),
 }
-"""Module and class by format; a module is imported when its format is asked for."""
+"""Module and class by format; a module is imported only if its format is requested."""
 VISIBILITIES = ("hidden", "after_due_date", "after_published", "visible")
-"""When Gradescope shows a check to students; a page can show it now or not, and shows it for the last alone."""
+"""When Gradescope shows checks on hidden inputs. Pages show them at once for "visible", and otherwise never."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be reported, and how."""
+    """What to report, and how."""
 
     classroom: ClassResults
     out: Path
     """The folder for files."""
     screen: Console
     only: str | None = None
-    """The student that was asked for; None for the class."""
+    """The only student to report; None for the class."""
     book_url: str | None = None
-    """Where the built book is: an address or a folder."""
+    """Address or folder of the built book."""
     hidden_checks: str = "hidden"
     """One of `VISIBILITIES`: when students see the checks on hidden inputs."""
     gradebook: str = ""
-    """nbgrader's: its course folder, or its database's address."""
+    """nbgrader's course folder, or its database's address."""
     title: str = field(default_factory=course_title)
-    """What the dashboard is headed with."""
+    """The dashboard's heading."""
 
 
 class Report:
     """One format of a class's results, a context manager.
 
-    Students are added one at a time; files get their names on leaving, and only if all went well.
+    Students are added one at a time. Files get their final names on exit, and only without an exception.
     """
 
     def __init__(self, order: Order) -> None:
@@ -71,7 +71,7 @@ class Report:
         self.files.__exit__(kind, error, at)
 
     def file(self, *parts: str) -> Path:
-        """A file below the folder for files that this report writes."""
+        """The path of a file in the output folder, noted as written."""
         path = self.order.out.joinpath(*parts)
         self.written.append(path)
         return path
@@ -81,7 +81,7 @@ class Report:
         raise NotImplementedError
 
     def finish(self) -> list[str]:
-        """Report what the students add up to; the lines say what was written where."""
+        """Report the totals; returns lines that name the files written."""
         return []
 
 
@@ -98,9 +98,7 @@ def make_report(name: str, order: Order) -> Report:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write one of a class's many files.
-
-    It is not synchronised with the disk, which takes minutes for thousands: a report can be made again.
+    """Write one of many files, without fsync, which would take minutes for thousands.
 
     Raises:
         OSError: the file cannot be written.

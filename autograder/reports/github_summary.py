@@ -1,4 +1,4 @@
-"""A summary for GitHub Actions: Markdown, appended to $GITHUB_STEP_SUMMARY, or printed where there is none."""
+"""A Markdown summary for GitHub Actions, appended to $GITHUB_STEP_SUMMARY, or printed if that is unset."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from autograder.reports.statistics import ClassStatistics, stuck_on
 from autograder.wording import counted, in_points, points_in_words
 
 LIMIT = 1024 * 1024
-"""Bytes of one step's summary; GitHub shows none of a longer one."""
+"""Largest summary of a step in bytes; GitHub shows nothing of a larger one."""
 RESERVE = 300
-"""Bytes kept for the line that says what was left out."""
+"""Bytes reserved for the line on what was left out."""
 MISTAKES = 10
 STUCK = 4
-"""Exercises listed for one student."""
+"""At most this many exercises are listed per student."""
 
 
 class GithubSummary(Report):
-    """For a class: how far it is, what goes wrong, and a line a student. For one student: the feedback in full.
+    """For a class: totals, common mistakes and a line per student. For one student: the full feedback.
 
-    Parts that would pass the limit are left out, and counted.
+    Parts beyond the size limit are left out and counted.
     """
 
     def __init__(self, order: Order) -> None:
@@ -56,7 +56,7 @@ class GithubSummary(Report):
         kept = self._parts
         self._parts, head = [], "" if self._alone else _overview(self._statistics, self.order.classroom.lessons)
         self._budget -= len(head.encode())
-        while kept and self._budget < 0:  # the head comes first: it says most
+        while kept and self._budget < 0:  # the head, which matters most, is kept
             self._budget += len(kept.pop().encode())
             self._left_out += 1
         what = "exercises" if self._alone else "students"
@@ -124,7 +124,7 @@ def _points(result: SubmissionResult) -> str:
 
 
 def _feedback(result: SubmissionResult) -> list[str]:
-    """One student's lesson: a headline and the table, then each exercise that does not pass."""
+    """One student's feedback on a lesson: headline and table, then each exercise that fails."""
     lesson = lesson_of(result.lesson)
     title = prose(f"{lesson.title} ({result.lesson})" if lesson else result.lesson)
     points = points_in_words(result.points, result.max_points)

@@ -1,4 +1,7 @@
-"""Gradescope's results.json (https://gradescope-autograders.readthedocs.io/en/latest/specs/), one file a student."""
+"""Gradescope's results.json, one file per student.
+
+Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class GradescopeReport(Report):
         self._written = 0
 
     def add(self, work: StudentWork) -> None:
-        """Write a student's file; who has handed in nothing has no submission there, to which a score could belong."""
+        """Write a student's file. Without hand-ins there is none, because Gradescope has no submission to score."""
         if not any(map(was_handed_in, work.results)) and all(row.status == GONE for row in work.uncounted):
             return
         name = "results" if self._alone else file_stem(work.student)
@@ -39,10 +42,10 @@ class GradescopeReport(Report):
 
 
 def gradescope(work: StudentWork, hidden_checks: str, due: Container[str]) -> dict[str, Any]:
-    """A student's results as Gradescope reads them; the score is of the lessons that are `due`.
+    """A student's results in Gradescope's format; the score counts the lessons in `due`.
 
-    An exercise is a test that bears its points and says what is wrong. Its checks follow it without points of their
-    own: Gradescope withholds the total from students while a test with points is not visible to them.
+    Each exercise is a test with points and a message. Its checks follow as tests without points: Gradescope hides the
+    total from students while any test with points is hidden from them.
     """
     tests = [test for place, result in enumerate(work.results, 1) for test in _submission(place, result, hidden_checks)]
     tests += [

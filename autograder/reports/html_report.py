@@ -1,7 +1,7 @@
-"""Pages: one for each student, and a dashboard of the class.
+"""HTML pages: one per student, and a dashboard of the class.
 
-A page stands alone: style and script are in it, it asks no host for anything, and its policy (CSP) allows nothing else.
-Whatever learners wrote is text: Jinja escapes it, and what is no visible character is spelled out before.
+Each page is self-contained: style and script are inline, and its Content-Security-Policy forbids everything else.
+Learners' text is escaped by Jinja, after invisible characters are spelled out.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ WORDS = {
     "forbidden": "used what it may not",
 }
 MISTAKES = 8
-"""Misconceptions in the dashboard's list."""
+"""Misconceptions listed in the dashboard."""
 MISTAKES_EACH = 3
-"""Misconceptions shown for one exercise."""
+"""Misconceptions listed per exercise."""
 
 
 class HtmlReport(Report):
-    """`students/<student>.html` for each, and `index.html` for the class unless one student was asked for."""
+    """`students/<student>.html` for each student, and `index.html` unless only one student was requested."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
         self._pages = environment()
         self._whole_class = order.only is None
         if self._whole_class:
-            from autograder.reports import figures  # says now, not after a thousand pages, that matplotlib is missing
+            from autograder.reports import figures  # so that a missing Matplotlib is reported first
 
             self._figures = figures
             self._rows = self.files.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))  # noqa: SIM115  # closed with them
@@ -79,11 +79,11 @@ class HtmlReport(Report):
 
     def finish(self) -> list[str]:
         if not self._whole_class:
-            return [f"html: {self._last}", *self._about_links()]
+            return [f"html: {self._last}", *self._link_remarks()]
         index = self.file("index.html")
         with whole_file(index) as file:
             file.writelines(self._pages.get_template("class.html.j2").generate(self._dashboard()))
-        return [f"html: {index}, and {counted(self._number, 'page')} in {self._students}", *self._about_links()]
+        return [f"html: {index}, and {counted(self._number, 'page')} in {self._students}", *self._link_remarks()]
 
     @cached_property
     def _student_page(self) -> Any:
@@ -91,7 +91,7 @@ class HtmlReport(Report):
 
     @cached_property
     def _book(self) -> str | None:
-        """What links to the book begin with: the address given or set; else the book built here, seen from a page."""
+        """The prefix of links to the book: its address if known, else the relative path of a book built here."""
         given = self.order.book_url if self.order.book_url is not None else published_here().book or None
         if given is not None and given.startswith(("https://", "http://")):
             return given.rstrip("/")
@@ -100,7 +100,7 @@ class HtmlReport(Report):
             return None
         return quote(Path(os.path.relpath(folder.resolve(), self._students.resolve())).as_posix())
 
-    def _about_links(self) -> list[str]:
+    def _link_remarks(self) -> list[str]:
         if self.order.book_url is not None or published_here().book:
             return []
         if self._book is None:
@@ -108,7 +108,7 @@ class HtmlReport(Report):
         return ["html: links lead to the book built on this machine; --book-url ADDRESS for pages that you hand out"]
 
     def _row(self, work: StudentWork) -> dict[str, Any]:
-        """A student's row of the dashboard, as it waits in a file until all are known."""
+        """A student's dashboard row, stored in a temporary file until all are known."""
         results = {result.lesson: result for result in work.results}
         stuck = [(result.lesson, graded.name) for result in work.results for graded in stuck_on(result)]
         return {
@@ -150,7 +150,7 @@ class HtmlReport(Report):
             "has_dates": self._weeks.has_dates,
             "latest": self._weeks.latest,
             "points": [] if self.order.classroom.anonymous else self._weeks.points(),
-            "known": _some(self._weeks.known()),
+            "known": _abbreviated(self._weeks.known()),
             "mistakes_of": {lesson.slug: _mistakes(statistics, lesson) for lesson in lessons},
             "histogram": self._figures.points_histogram(
                 statistics.percent, f"Distribution of points; the median student has {statistics.median} percent"
@@ -165,10 +165,10 @@ class HtmlReport(Report):
 
 
 def page(work: StudentWork, book: str | None, classroom: ClassResults, with_hidden: bool) -> dict[str, Any]:
-    """What a student's page shows: what was not handed in, too, where somebody said what was due.
+    """The data for a student's page. Lessons not handed in are included if due lessons were given.
 
     Args:
-        with_hidden: show the checks on hidden inputs one by one; else they are counted.
+        with_hidden: show checks on hidden inputs one by one instead of their number.
     """
     worth = classroom.worth
     lessons = [_lesson(result, book, with_hidden) | _times(work, result.lesson) for result in work.results]
@@ -216,7 +216,7 @@ def _lesson(result: SubmissionResult, book: str | None, with_hidden: bool) -> di
 
 
 def _times(work: StudentWork, slug: str) -> dict[str, Any]:
-    """When a lesson was handed in, and what was handed in before."""
+    """When a lesson was handed in, and its earlier attempts."""
     came = work.came.get(slug)
     return {
         "handed_in": in_words(came.at) if came else "",
@@ -249,18 +249,18 @@ def _exercise(
 
 
 def _is_prose(line: str) -> bool:
-    """Whether a line of a message is a sentence, and not yet the case, which has columns."""
+    """Whether a line of a message is prose, and not part of the case, which is indented or follows a colon."""
     return bool(line) and not line.startswith(" ") and not line.endswith(":")
 
 
-def _some(names: list[str]) -> str:
-    """The first of these in words, and how many more there are."""
+def _abbreviated(names: list[str]) -> str:
+    """The first names in words, and how many more there are."""
     more = len(names) - MOST_KNOWN
     return enumeration([*names[:MOST_KNOWN], f"{more} more"] if more > 0 else names) if names else ""
 
 
 def _mistakes(statistics: ClassStatistics, lesson: LessonStatistics) -> dict[str, list[tuple[int, str]]]:
-    """The most common misconceptions of each exercise: how many, and what it says."""
+    """By exercise: its most common misconceptions, each with the number of students and its text."""
     return {
         exercise.name: [
             (count, statistics.says[lesson.slug, exercise.name, name])

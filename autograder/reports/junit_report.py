@@ -1,4 +1,4 @@
-"""JUnit XML: a suite for each submission, a test case for each exercise."""
+"""JUnit XML with a suite per submission and a test case per exercise."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from autograder.reports.safety import LONGEST, file_stem, printable
 from autograder.wording import clean, points_in_words
 
 ERRORS = ("error", "timeout", "forbidden")
-"""Statuses of exercises that ended before there was anything to compare: errors, where a wrong answer is a failure."""
+"""Statuses reported as errors, because no answer was compared; a wrong answer is a failure."""
 
 
 class JunitReport(Report):
-    """`junit.xml`, written as students come. What no XML file may hold is escaped as `\\x1b` is in Python."""
+    """`junit.xml`, written one student at a time. Characters not allowed in XML are escaped as in Python: `\\x1b`."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)

@@ -1,4 +1,4 @@
-"""What all pages share: templates that escape everything, the style, and a policy (CSP) that allows no more."""
+"""The templates of all HTML pages, with autoescaping, the style, and the Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from autograder.wording import clean, counted, in_points
 
 TEMPLATES = Path(__file__).with_name("templates")
 WRONG_ENTRY = re.compile(r"(?<![\w)\]*])\*(?:-?(?:\d[\d.]*(?:e-?\d+)?|inf)|nan|True|False)\b")
-"""An entry that a smallest case marks as wrong."""
+"""An entry marked as wrong in a smallest case."""
 
 
 def environment() -> Environment:
-    """Templates that escape everything, with the style, the script and a policy that allows these two alone."""
+    """A Jinja environment that escapes everything, with the style, the script, and a policy that allows only these."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -45,7 +45,7 @@ def environment() -> Environment:
 
 
 def in_words(at: str) -> str:
-    """A time in ISO 8601 as people write it: `12 Nov 2026, 22:54`; any other text as it is."""
+    """A time in ISO 8601 as `12 Nov 2026, 22:54`; other text unchanged."""
     when = moment_of(at)
     if when is None:
         return clean(at)
@@ -57,7 +57,7 @@ def _digest(text: str) -> str:
 
 
 def marked(case: str) -> Markup:
-    """The text of a case, with the entries that are wrong marked."""
+    """A case's text with its wrong entries in `<mark>`."""
     text, parts, at = printable(case), [], 0
     for match in WRONG_ENTRY.finditer(text):
         parts += [escape(text[at : match.start()]), Markup("<mark>"), escape(match[0]), Markup("</mark>")]

@@ -1,4 +1,4 @@
-"""How far the grading of a class is: a bar on a terminal, now and then a line elsewhere."""
+"""Shows the progress of grading: a bar on a terminal, otherwise lines from time to time."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from autograder.reports.screen import Screen
 from autograder.wording import clean, in_points
 
 STEPS = 20
-"""Lines that a run has at least where there is no terminal, if it has as many results."""
+"""At least this many lines are printed without a terminal, if there are as many results."""
 SILENCE = 30.0
-"""Seconds after which the next result is worth a line."""
+"""After so many seconds without a line, the next result gets one."""
 
 Advance = Callable[[SubmissionResult, int], None]
 
 
 @contextmanager
 def progress(total: int) -> Iterator[Advance]:
-    """A function to call with each result as it becomes known, and with how many there will be."""
+    """Provide a function to call with each result and the expected total."""
     screen = Screen(stderr=True)
     columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
@@ -48,14 +48,14 @@ def progress(total: int) -> Iterator[Advance]:
 
 
 class _Rate(ProgressColumn):
-    """Submissions a second, over the last half a minute."""
+    """Submissions per second over the last half minute."""
 
     def render(self, task: Task) -> Text:
         return Text(_rate(task))
 
 
 class _Lines:
-    """The first result, the last, one for each step of the way, and one after a long silence."""
+    """Prints a line for the first and last result, at each of `STEPS` steps, and after a long silence."""
 
     def __init__(self, screen: Console, task: Task) -> None:
         self._screen = screen
@@ -64,7 +64,7 @@ class _Lines:
         self._said = time.monotonic()
 
     def say(self, result: SubmissionResult) -> None:
-        """Print the line of a result, if it is time for one."""
+        """Print a result's line if one is due."""
         done, total = int(self._task.completed), int(self._task.total or 0)
         step, now = STEPS * done // max(1, total), time.monotonic()
         if step == self._step and done > 1 and now - self._said < SILENCE:

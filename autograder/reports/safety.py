@@ -1,9 +1,9 @@
-"""Text and names that learners chose, made fit for where they are shown: one function for each place.
+"""Makes text and names chosen by learners safe to show: one function for each kind of output.
 
-a terminal      `printable`, through which `autograder.reports.screen` and `echo` pass all that commands say
-a page          `printable`, then Jinja's own escaping (`autograder.reports.pages`)
+a terminal      `printable`, used by `autograder.reports.screen` and `echo` for all output of commands
+a page          `printable`, then Jinja's escaping (`autograder.reports.pages`)
 a spreadsheet   `cell`, in a table that `TableWriter` writes
-HTML that a platform shows      `markup`
+a platform's HTML   `markup`
 Markdown        `inert`, `prose` and `fenced`
 a file's name   `file_stem`
 """
@@ -21,29 +21,29 @@ from autograder.wording import LONGEST, clean, fenced, printable
 
 __all__ = ["LONGEST", "TableWriter", "cell", "fenced", "file_stem", "inert", "markup", "printable", "prose"]
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")
-"""How cells begin that a spreadsheet computes (the wide ones too, in some), and the mark that says it must not."""
+"""Prefixes of cells that a spreadsheet evaluates (some also the wide ones), and the quote that prevents it."""
 WITHIN = re.compile(rf'([;\t][\s"]*)(?=[{"".join(map(re.escape, FORMULA[:-1]))}])')
-"""Where in a text a formula would begin, if its separators were the table's."""
+"""Places in a text where a formula would begin if the delimiter were a semicolon or a tab."""
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
-"""Names that no file on Windows may have."""
+"""Names that Windows reserves."""
 
 
 def cell(text: str) -> str:
-    """`text` for a spreadsheet: on one line, and never a formula."""
+    """`text` as a spreadsheet cell: on one line, and never a formula."""
     shown = clean(text, LONGEST)
     return f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown
 
 
 class TableWriter:
-    """Writes CSV that has no formula in it, whichever of comma, semicolon and tab the reader takes for the separator.
+    """Writes CSV without formulas, whether the reading program splits at commas, semicolons or tabs.
 
-    All texts are quoted. A program that separates at semicolons takes only a cell's first quotes for such, so what
-    would begin a formula behind a separator in a text gets the mark of `cell` as well.
+    All texts are quoted. A program that splits at semicolons honours quotes only at a cell's start, so a formula after
+    a delimiter within a text is disarmed with a quote, as in `cell`.
     """
 
     def __init__(self, file: TextIO, *, numbers: bool = False, **dialect: str) -> None:
-        """`numbers`: leave cells that are numbers without quotes; `dialect`: as for `csv.writer`."""
+        """`numbers`: leave numbers unquoted; `dialect`: options of `csv.writer`."""
         quoting = csv.QUOTE_NONNUMERIC if numbers else csv.QUOTE_ALL
         self._out = csv.writer(file, quoting=quoting, **dialect)  # type: ignore[arg-type]
 
@@ -53,20 +53,20 @@ class TableWriter:
 
 
 def markup(text: str) -> str:
-    """`text` for a field that a platform shows as HTML: on one line, and never a tag or an entity."""
+    """`text` for a field that a platform shows as HTML: on one line, without tags or entities."""
     return html.escape(clean(text, LONGEST), quote=False)
 
 
 def inert(text: str, limit: int = 300) -> str:
-    """`text` on one line, shown as it is wherever it stands in Markdown.
+    """`text` on one line, shown literally anywhere in Markdown.
 
-    No punctuation is left that Markdown, HTML or a table could read; in `<code>` GitHub links no names either.
+    All punctuation is escaped, and `<code>` keeps GitHub from linking names.
     """
     return f"<code>{_entities(clean(text, limit))}</code>"
 
 
 def prose(text: str, limit: int = 600) -> str:
-    """A sentence on one line, with nothing in it that Markdown or HTML reads."""
+    """A sentence on one line, without Markdown or HTML syntax."""
     return _entities(clean(text, limit))
 
 
@@ -75,10 +75,10 @@ def _entities(text: str) -> str:
 
 
 def file_stem(student: str) -> str:
-    """A file name for a student: any file system takes it, and no two students share it.
+    """A file name for a student, valid on every file system and unique.
 
-    A name of small letters, digits, points and dashes is itself. Any other has a `~` and its hash, which those have
-    not; capitals count among the others, since some file systems do not tell them from small ones.
+    A name of lower-case letters, digits, dots and dashes is kept. Any other, including one with capitals, which some
+    file systems ignore, is simplified and ends in `~` and a hash.
     """
     if PLAIN_NAME.fullmatch(student) and not RESERVED.fullmatch(student) and not student.endswith("."):
         return student

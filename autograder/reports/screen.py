@@ -1,4 +1,4 @@
-"""The terminal: the one way to it for reports and commands."""
+"""The console that all reports and commands print to."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from autograder.reports.safety import printable
 
 
 class Screen(Console):
-    """A console on which text is text: results quote what submissions say, and files what other people wrote.
+    """A console that shows text literally, because results and files may quote other people's text.
 
-    No markup and no emoji codes are read, and whatever would move the cursor, change colours or turn the direction of a
-    line is escaped, in cells of tables, too. Styles are given by our own code alone.
+    It interprets no markup or emoji codes, and escapes characters that would move the cursor, change colors or reverse
+    the text direction, also in table cells. Only our own code sets styles.
     """
 
     def __init__(self, **options: Any) -> None:

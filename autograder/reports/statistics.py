@@ -1,4 +1,4 @@
-"""What a class's results add up to. Counters only: the size does not grow with the class."""
+"""Statistics of a class, kept as counters, so that memory does not grow with the class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork, is_work, lesson_of
 
 NOT_STUCK = ("passed", "missing")
-"""Exercises that are done or not begun; with any other status a learner has tried and is not there yet."""
+"""Statuses of exercises that are done or not begun; with any other, the learner has tried and not passed."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class ExerciseStatistics:
 
     @property
     def pass_rate(self) -> float:
-        """The share of those who worked on the lesson and passed."""
+        """Share of students who passed, among those who worked on the lesson."""
         return self.statuses["passed"] / self.students if self.students else 0.0
 
 
@@ -48,11 +48,11 @@ class LessonStatistics:
     points: float = 0.0
     statuses: Counter[str] = field(default_factory=Counter)
     graders: Counter[str] = field(default_factory=Counter)
-    """Versions of the grader: each lesson has its own."""
+    """Grader versions of its results; each lesson has its own version."""
     untouched: int = 0
-    """Hand-ins without any work in them, which count in no mean and no rate."""
+    """Hand-ins without work, excluded from means and rates."""
     excused: int = 0
-    """Students who need not hand it in, and of whom nothing counts."""
+    """Excused students, excluded from all counts."""
 
     @property
     def submissions(self) -> int:
@@ -65,30 +65,29 @@ class LessonStatistics:
 
 
 class ClassStatistics:
-    """The counters of a class; `add` each student once. `due`: the lessons that count for a student's share."""
+    """The counters of a class; `add` each student once. `due`: lessons that count for a student's share."""
 
     def __init__(self, lessons: tuple[str, ...], due: tuple[str, ...]) -> None:
         self.lessons = {slug: _lesson(slug) for slug in lessons}
         self.due = due
         self.students = 0
         self.percent: Counter[int] = Counter()
-        """Students by the share of the points of what was due that they have, in whole percent; who is excused from
-        all of it has none."""
+        """Students by their share of the points due, in whole percent, without those excused from all."""
         self.uncounted: Counter[str] = Counter()
-        """What was handed in and does not count, by status."""
+        """Uncounted hand-ins by status."""
         self.isolations: Counter[str] = Counter()
         self.salts: Counter[str] = Counter()
         self.says: dict[tuple[str, str, str], str] = {}
-        """What a misconception (lesson, exercise, name) says, as the grader put it."""
+        """The text of each misconception (lesson, exercise, name)."""
 
     @property
     def max_points(self) -> float:
-        """What the lessons that were due are worth."""
+        """Points that the due lessons are worth."""
         return sum(self.lessons[slug].max_points for slug in self.due)
 
     @property
     def mixed(self) -> list[LessonStatistics]:
-        """The lessons that several versions of their grader graded."""
+        """Lessons with results of several grader versions."""
         return [lesson for lesson in self.lessons.values() if len(lesson.graders) > 1]
 
     @property
@@ -97,7 +96,7 @@ class ClassStatistics:
 
     @property
     def median(self) -> int:
-        """The median student's share of the points, in percent (the lower one of two)."""
+        """The median student's share of the points in percent, the lower of two."""
         reached = 0
         for percent in sorted(self.percent):
             reached += self.percent[percent]
@@ -111,14 +110,14 @@ class ClassStatistics:
         for slug in work.excused:
             self.lessons[slug].excused += 1
         self.uncounted.update(row.status for row in work.uncounted)
-        if work.student != UNKNOWN:  # nobody, whose files lie beside the students' folders
+        if work.student != UNKNOWN:  # its files are in no student's folder
             self.students += 1
             share = self.share(work)
             if share is not None:
                 self.percent[share] += 1
 
     def share(self, work: StudentWork) -> int | None:
-        """A student's points in percent of what the lessons that were due are worth; None if excused from all."""
+        """A student's share of the points due, in whole percent; None if excused from all lessons."""
         free = work.excused & {*self.due}
         if free and free == {*self.due}:
             return None
@@ -127,7 +126,7 @@ class ClassStatistics:
         return int(100 * min(1.0, have / worth)) if worth else 0
 
     def common_mistakes(self, most: int) -> list[tuple[int, LessonStatistics, ExerciseStatistics, str]]:
-        """The misconceptions with the most learners: how many, where, and what it says."""
+        """The most common misconceptions: number of learners, lesson, exercise and text."""
         found = [
             (count, lesson, exercise, self.says[lesson.slug, exercise.name, name])
             for lesson in self.lessons.values()
@@ -156,12 +155,12 @@ class ClassStatistics:
 
 
 def said(exercise: ExerciseResult) -> str:
-    """What the named misconception says: a message begins with it."""
+    """The text of the named misconception, the first line of the message."""
     return exercise.message.partition("\n")[0]
 
 
 def stuck_on(result: SubmissionResult) -> list[ExerciseResult]:
-    """The exercises that were tried and do not pass, where that counts."""
+    """The exercises that were tried and not passed; none if excused."""
     if result.status == EXCUSED:
         return []
     return [exercise for exercise in result.exercises if exercise.status not in NOT_STUCK]

@@ -1,4 +1,4 @@
-"""A class on the terminal, as a table or as JSON; one student with the feedback in full."""
+"""Reports a class on the terminal as a table or JSON, and one student with full feedback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.wording import printable_json
 
 
 class TerminalReport(Report):
-    """The table of the class, or a student's feedback with a first hint."""
+    """The table of the class, or one student's feedback with first hints."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
@@ -37,7 +37,7 @@ class TerminalReport(Report):
 
 
 class JsonReport(Report):
-    """The results as one list, and what has none that counts: without points, its status says why."""
+    """All results and uncounted hand-ins as one JSON list."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)

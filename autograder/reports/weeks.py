@@ -1,8 +1,7 @@
-"""What a class got wrong week by week, and what to say of it in the next lecture. Counters only, as in `statistics`.
-What is counted are works: a team's one hand-in is one, however many members it has.
+"""Counts a class's mistakes week by week, and suggests points for the next lecture.
 
-A hand-in is of the week in which it came, where the platform says so; else of the week in which its lesson was due.
-Where neither is known, of its lesson: lessons follow one another, too.
+Only counters are kept, as in `statistics`. A team's shared hand-in counts once. A hand-in belongs to the week in which
+it arrived, or else in which its lesson was due; if neither is known, the lesson takes the place of the week.
 """
 
 from __future__ import annotations
@@ -21,11 +20,12 @@ from autograder.sections import read_command
 MISTAKES_A_WEEK = 3
 POINTS_TO_MAKE = 3
 FEW = 2
-"""Works that have a misconception before it is worth a lecture's time."""
+"""Minimum number of hand-ins with a misconception for a lecture to mention it."""
 SHARE = 0.1
-"""Of those who tried an exercise, likewise; and of a class, who make a week one of its own."""
+"""Minimum share: of the hand-ins that tried an exercise, to mention a misconception; and of the largest week's
+hand-ins, to be the latest week."""
 KNOWN = 0.9
-"""Of those who tried an exercise, who pass it where a lecture can leave it out."""
+"""Minimum share of passes among tries for a lecture to skip an exercise."""
 MOST_KNOWN = 6
 
 Where = tuple[str, str]
@@ -34,28 +34,28 @@ Where = tuple[str, str]
 
 @dataclass(order=True)
 class Week:
-    """What came in one week, or of one lesson where no time is known."""
+    """Counts of one week, or of one lesson without times."""
 
     begins: date
-    """The Monday; the first day there is where no time is known."""
+    """Its Monday; `date.min` if no time is known."""
     lesson: str = ""
     hand_ins: int = field(default=0, compare=False)
     lessons: Counter[str] = field(default_factory=Counter, compare=False)
     tried: Counter[Where] = field(default_factory=Counter, compare=False)
     passed: Counter[Where] = field(default_factory=Counter, compare=False)
     named: Counter[Where] = field(default_factory=Counter, compare=False)
-    """Those who are told what is wrong."""
+    """Tries with a named misconception."""
     misconceptions: Counter[tuple[str, str, str]] = field(default_factory=Counter, compare=False)
 
     @property
     def title(self) -> str:
-        """What a row is called."""
+        """Heading of its row."""
         return self.lesson or f"{self.begins.day} {self.begins:%b %Y}"
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A misconception of a week."""
+    """A misconception in one week."""
 
     lesson: str
     exercise: str
@@ -66,18 +66,18 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Point:
-    """Something to say in the next lecture."""
+    """A point for the next lecture."""
 
     lesson: str
     exercise: str
     count: int
     tried: int
     says: str
-    """The misconception; empty where those who are stuck are so for reasons of their own."""
+    """The misconception; empty if many are stuck without a common one."""
     comes_down_to: str
     """The exercise's idea in a sentence or two."""
     section: str
-    """How to open the section that teaches it."""
+    """The command that opens its section."""
 
 
 class ClassWeeks:
@@ -90,12 +90,12 @@ class ClassWeeks:
 
     @property
     def weeks(self) -> list[Week]:
-        """The first one first."""
+        """In chronological order."""
         return sorted(self._weeks.values())
 
     @property
     def has_dates(self) -> bool:
-        """Whether any of them is a week."""
+        """Whether any entry is a real week."""
         return any(not week.lesson for week in self._weeks.values())
 
     def add(self, work: StudentWork) -> None:
@@ -121,7 +121,7 @@ class ClassWeeks:
                     self._says.setdefault((*where, graded.misconception), said(graded))
 
     def mistakes(self, week: Week, most: int = MISTAKES_A_WEEK) -> list[Mistake]:
-        """The misconceptions that most have in a week."""
+        """The most common misconceptions of a week."""
         return [
             Mistake(lesson, name, self._says[lesson, name, mistake], count, week.tried[lesson, name])
             for (lesson, name, mistake), count in sorted(week.misconceptions.items(), key=lambda one: (-one[1], one[0]))
@@ -129,13 +129,13 @@ class ClassWeeks:
 
     @property
     def latest(self) -> Week | None:
-        """The last week in which more than a few handed in: who is late makes no week of their own."""
+        """The last week with enough hand-ins; a few late ones do not make a week."""
         weeks = self.weeks
         most = max((week.hand_ins for week in weeks), default=0)
         return next((week for week in reversed(weeks) if week.hand_ins >= SHARE * most), None)
 
     def points(self) -> list[Point]:
-        """What to say in the next lecture: what goes wrong for many, and where many are stuck for no common reason."""
+        """Points for the next lecture: common misconceptions, and exercises where many are stuck without one."""
         week = self.latest
         if week is None:
             return []
@@ -152,7 +152,7 @@ class ClassWeeks:
         return sorted(found, key=lambda one: (-one.count, not one.says))[:POINTS_TO_MAKE]
 
     def known(self) -> list[str]:
-        """The exercises of the latest week that a lecture can leave out."""
+        """Exercises of the latest week that a lecture can skip."""
         week = self.latest
         if week is None:
             return []
@@ -169,7 +169,7 @@ class ClassWeeks:
         return Point(slug, name, count, tried, says, idea, section)
 
     def _monday(self, slug: str, at: str) -> date | None:
-        """The Monday of the week that a hand-in is of; None if nobody says when it came or was due."""
+        """Monday of the week in which a hand-in arrived or was due; None if neither is known."""
         when = moment_of(at) or self._rules.of(slug).due
         if when is None:
             return None

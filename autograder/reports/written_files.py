@@ -1,7 +1,7 @@
-"""Which files a report wrote into its folder: the next one of the same class takes back those that it has no more.
+"""Tracks the files that reports write, so that the next report of a class removes outdated ones.
 
-Without that, the page of somebody who left the class, or a table for a lesson that is no longer due, would stay there
-and be handed out. Files that no report wrote, or that somebody changed since, are nobody's business here.
+Otherwise the page of a student who left, or a table for a lesson no longer due, would stay and be handed out. Files
+that no report wrote, or that were changed since, are left alone.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any
 from autograder.judging.records.results import write_json
 
 WRITTEN = ".written-reports"
-"""The list, in the folder of results: a folder for reports may be handed out as it is. No student is called so."""
+"""The list's file name. It is in the folder of results, since folders of reports may be handed out as they are."""
 
 
 def take_back(results: Path, out: Path, format_: str, files: Iterable[Path], *, whole_class: bool = True) -> list[str]:
-    """Note what a report wrote below `out`, and remove what the one before it wrote and this one did not.
+    """Record the files that a report wrote below `out`, and remove those of the previous report that it did not write.
 
-    Where the list cannot be written, nothing is noted and nothing removed.
+    If the list cannot be written, nothing is removed.
 
     Args:
-        whole_class: a report of a single student takes nothing back.
+        whole_class: False for a report on a single student, which removes nothing.
 
     Returns:
-        The files removed, as seen from `out`.
+        The removed files, relative to `out`.
     """
     now = {Path(os.path.relpath(file, out)).as_posix() for file in files}
     listed = _read(results / WRITTEN)
@@ -47,7 +47,7 @@ def take_back(results: Path, out: Path, format_: str, files: Iterable[Path], *, 
 
 
 def _read(file: Path) -> dict[str, tuple[float, set[str]]]:
-    """The list; of one that is damaged, nothing: then nothing is taken back."""
+    """The list; empty if it is damaged, so that nothing is removed."""
     try:
         data: Any = json.loads(file.read_text(encoding="utf-8"))
         return {str(key): (float(one["at"]), {str(name) for name in one["files"]}) for key, one in data.items()}
@@ -56,7 +56,7 @@ def _read(file: Path) -> dict[str, tuple[float, set[str]]]:
 
 
 def _remove(out: Path, name: str, at: float) -> bool:
-    """Remove a file below `out` that is as it was at that time, and its folder if that is empty then."""
+    """Remove a file below `out` unless it was changed after `at`, and its folder if that becomes empty."""
     file = out / name
     if not file.resolve().is_relative_to(out.resolve()) or not file.is_file() or file.stat().st_mtime > at:
         return False

@@ -1,1 +1,1 @@
-"""Gradebooks as learning platforms import them: their own columns, with points in them."""
+"""Gradebooks that learning platforms can import, with their own columns."""

@@ -1,11 +1,11 @@
 """Blackboard: the Grade Center's file for Work Offline, Upload.
 
-It is what Download gives: columns with tabs between them, in UTF-16, in a file called .xls. A student is found by
-Username, a column by the number behind its name, `Homework 6 [Total Pts: 63 Score] |123456`. A column without such a
-number becomes a new one, of text and worth nothing, until somebody changes that.
+The format is that of Download: tab-separated UTF-16 in a file called .xls. Blackboard finds a student by Username, and
+a column by the number after its name, `Homework 6 [Total Pts: 63 Score] |123456`. A column without such a number
+becomes a new text column, worth nothing until somebody edits it.
 
-What becomes of a grade whose cell is empty is documented nowhere; so where there is no result, the download's own cell
-goes back, and a column that the download has not holds nobody without points.
+Blackboard does not document what an empty cell does to a grade. So cells without a result repeat the download's, and
+files with new columns list only students with points.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _row(line: Line) -> tuple[str, ...]:
-    """A student by what is known without a download of Blackboard's."""
+    """A student's columns when there is no download from Blackboard."""
     if line.person is None:
         return ("", cell(line.student), "", "")
     first, _, last = line.person.name.rpartition(" ")

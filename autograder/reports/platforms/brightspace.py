@@ -1,10 +1,10 @@
 """Brightspace: the CSV of Grades, Enter Grades, Import (D2L's article 3538, Importing grades).
 
-OrgDefinedId or Username or both come first, then a column `<item> Points Grade` for each item, then an indicator of the
-line's end, `#`. An export of the platform writes `#` before ids as well, so that no spreadsheet takes them for numbers,
-and behind an item's name what it is worth, `<Numeric MaxPoints:63 Weight:10>`; both may go back as they came. An item
-that Brightspace does not know is created where the one who imports says so. Whoever has no points gets no row: the
-article does not say what becomes of an empty cell.
+OrgDefinedId or Username or both come first, then a column `<item> Points Grade` per item, then an end-of-line
+indicator, `#`. Brightspace's own export puts `#` before ids, so that spreadsheets do not read them as numbers, and each
+item's worth after its name, `<Numeric MaxPoints:63 Weight:10>`; both are accepted on import. Unknown items are created
+if the importing teacher says so. Students without points get no row, since the article does not say what an empty cell
+does.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ WORTH = re.compile(r"MaxPoints:([\d.,]+)")
 
 
 class BrightspaceReport(GradebookReport):
-    """`brightspace.csv`, or a file for each lesson where some students lack points that others have."""
+    """`brightspace.csv`, or a file per lesson if some students lack points that others have."""
 
     platform = "brightspace"
 
     def write(self) -> list[str]:
         found = self.tables("brightspace")
         if found:
-            table, rows = found[-1]  # the newest export has all that the earlier ones have
+            table, rows = found[-1]  # the newest export contains all columns of earlier ones
             places = [place for place, title in enumerate(table.header) if title.strip() in HEADER]
             people = [(tuple(row[place] for place in places), row, line) for row, line in rows]
             self.not_in(rows)
@@ -68,7 +68,7 @@ class BrightspaceReport(GradebookReport):
         items: dict[str, tuple[str, str]],
         table: Table,
     ) -> str:
-        """A file of these lessons' items, each with its column's title and what that is worth."""
+        """Write a file of these lessons' items, given with column title and worth; return its path."""
         path = self.file(name)
         with whole_file(path) as file:
             out = TableWriter(file)
@@ -84,11 +84,11 @@ class BrightspaceReport(GradebookReport):
 
 
 def _item(title: str | None, slug: str) -> str:
-    """The column's title: the export's, or one for an item that the rules or the lesson name."""
+    """The column's title: the export's, or one made from the item's name in the rules, or from the lesson."""
     return title if title and ITEM.fullmatch(title) else f"{title or slug} Points Grade"
 
 
 def _row(line: Line) -> tuple[str, ...]:
-    """A student by what is known without an export of Brightspace's."""
+    """A student's columns when there is no export from Brightspace."""
     ids = line.person.ids if line.person else {}
     return (cell(ids.get("number", "")), cell(ids.get("login", "")))

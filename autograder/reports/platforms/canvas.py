@@ -1,12 +1,12 @@
 """Canvas: the gradebook's CSV, as its importer reads it (canvas-lms, lib/gradebook_importer.rb).
 
-The first columns are the export's own up to Section; a row `    Points Possible`; then a row for each student, who is
-found by ID, then by SIS User ID or SIS Login ID. An assignment's column is called `Title (id)`; one without an id that
-Canvas knows becomes a new assignment, which it asks about.
+The first columns, up to Section, are the export's own; then come a row `    Points Possible` and a row per student,
+whom Canvas finds by ID, then by SIS User ID or SIS Login ID. An assignment's column is called `Title (id)`; one without
+a known id becomes a new assignment after a confirmation.
 
-An empty cell takes a grade or an excuse away: `no_change_to_value?` is false, and `posted_grade` is sent as empty
-(process_gradebook_upload.js, `populateGradeDataPerSubmission`). So where there is no result, the export's own cell goes
-back, and a column that the export has not holds nobody without points.
+An empty cell deletes a grade or an excuse: `no_change_to_value?` is false, and `posted_grade` is sent as empty
+(process_gradebook_upload.js, `populateGradeDataPerSubmission`). So cells without a result repeat the export's, and
+files with new columns list only students with points.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ANONYMOUS = (
     "post them there, then download and export again"
 )
 HAND_IN = re.compile(r".*_(\d+)", re.DOTALL)
-"""What Canvas calls a hand-in ends in the student's ID."""
+"""Canvas's name for a hand-in, which ends in the student's ID."""
 
 
 class CanvasReport(GradebookReport):
@@ -44,7 +44,7 @@ class CanvasReport(GradebookReport):
             columns = {slug: self.column_of(slug, ()) for slug in self.lessons}
             self._say_new(columns)
             return self._without_blanks("canvas", Table("canvas", "", HEADER), HEADER, people, columns)
-        table, rows = found[-1]  # the newest export has all that the earlier ones have
+        table, rows = found[-1]  # the newest export contains all columns of earlier ones
         head = _student_columns(table)
         self.not_in(rows)
         columns = {slug: self.column_of(slug, table.header[len(head) :]) for slug in self.lessons}
@@ -74,7 +74,7 @@ class CanvasReport(GradebookReport):
         columns: Mapping[str, str | None],
         beside: bool = False,
     ) -> list[str]:
-        """Files of columns of which nobody knows what is there: who has no points is in none of them."""
+        """Write files of columns with unknown contents; students without points are left out. Returns the paths."""
         files = self.spread(name, ".csv", list(columns), (line for _, line in rows), beside=beside)
         return [
             self._file(
@@ -120,13 +120,13 @@ def _student_columns(table: Table) -> tuple[str, ...]:
 
 
 def _points_possible(table: Table) -> dict[str, str]:
-    """What the export says that its columns are worth."""
+    """By column title: the points possible in the export."""
     row = next((row for row in table.head_rows if "Points Possible" in row[0]), ())
     return dict(zip(table.header, row, strict=False))
 
 
 def _row(line: Line) -> tuple[str, ...]:
-    """A student by what is known without an export of Canvas's."""
+    """A student's columns when there is no export from Canvas."""
     if line.person is None:
         match = HAND_IN.fullmatch(line.student)
         return (cell(line.student), match[1] if match else "", "", "", "")

@@ -1,4 +1,4 @@
-"""What the gradebooks of all platforms share: a cell for each student and lesson, in the platform's columns."""
+"""The base of all platforms' gradebooks: a cell per student and lesson, in the platform's columns."""
 
 from __future__ import annotations
 
@@ -14,64 +14,64 @@ from autograder.reports.platforms.numbers import number, written
 from autograder.wording import counted, some
 
 UNGRADED = ("killed",)
-"""Whose points are not known: the cell stays as it is."""
+"""Statuses of results without known points; their cells stay as they are."""
 EXCUSED_ELSEWHERE = "excused elsewhere, and nothing is in this file for these; excuse them there, too"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A student's points for a lesson, and what there is to say."""
+    """A student's points for a lesson, and the remark on them."""
 
     points: float
     max_points: float
     said: str = ""
     worked: bool = True
-    """Whether there is any work in what was handed in; the notebook as it was handed out is none."""
+    """Whether the hand-in contains work, unlike the notebook as handed out."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A student's points, by lesson."""
+    """A student's points by lesson."""
 
     student: str
     person: Person | None
     cells: dict[str, Cell]
     gone: frozenset[str] = frozenset()
-    """The lessons whose hand-in is no longer there."""
+    """Lessons whose hand-in was deleted."""
     excused: frozenset[str] = frozenset()
-    """The lessons that the student need not hand in."""
+    """Lessons from which the student is excused."""
     excused_work: frozenset[str] = frozenset()
-    """Those of them for which there is work all the same."""
+    """Those of them that were handed in with work all the same."""
 
     @property
     def worked(self) -> frozenset[str]:
-        """The lessons with a result of work."""
+        """Lessons that have a result with work."""
         return frozenset(slug for slug, cell in self.cells.items() if cell.worked)
 
 
 class GradebookReport(Report):
-    """A platform's gradebook; of a class of thousands the numbers are kept, and nothing else.
+    """A platform's gradebook. Only points and remarks are kept in memory, so that classes of thousands fit.
 
-    A file that goes back into a gradebook takes nothing out of it: where there is no result, it holds what the
-    platform's own export has there; where no export says what is there, it has no cell.
+    An imported file never deletes anything: a cell without a result repeats the platform's own export, or is left out
+    if there is none.
     """
 
     platform = ""
     excuse = ""
-    """What the platform's importer takes for an excuse; empty if it takes nothing for one."""
+    """The importer's word for an excuse; empty if it has none."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
         self.lessons = order.classroom.due
         self.lines: list[Line] = []
         self.said: list[str] = []
-        """What there is to say of the file, a line each."""
+        """Remarks on the files, a line each."""
         self._ungraded = 0
-        self._kept: dict[tuple[str, str], list[str]] = {}
-        """Who has what there already, by lesson and what that means."""
+        self._remarks: dict[tuple[str, str], list[str]] = {}
+        """By lesson and remark: the students concerned."""
 
     def add(self, work: StudentWork) -> None:
-        """Keep a student's points; what could not be graded has none."""
+        """Keep a student's points; a hand-in that could not be graded has none."""
         cells = {}
         for result in work.results:
             if result.status in UNGRADED:
@@ -90,17 +90,17 @@ class GradebookReport(Report):
         if not self.lessons:
             self.said.append("nobody handed in work: there is nothing to import")
         written = self.write() if self.lessons else []
-        self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._kept.items()]
+        self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._remarks.items()]
         if self._ungraded:
             self.said.append(f"{counted(self._ungraded, 'hand-in')} could not be graded: nothing changes there")
         return [f"{self.platform}: {line}" for line in (*written, *self.said)]
 
     def write(self) -> list[str]:
-        """Write the files; where they are."""
+        """Write the files; returns their paths."""
         raise NotImplementedError
 
     def tables(self, platform: str) -> list[tuple[Table, list[tuple[tuple[str, ...], Line]]]]:
-        """The platform's own tables among the rosters, the newest last, each with its rows and whose they are."""
+        """The platform's tables among the rosters, newest last, each with its rows and their students."""
         found: dict[Table, dict[int, tuple[tuple[str, ...], Line]]] = {}
         older: set[Table] = set()
         for line in self.lines:
@@ -112,7 +112,7 @@ class GradebookReport(Report):
         return [(table, [rows[place] for place in sorted(rows)]) for table in tables if (rows := found[table])]
 
     def say_how_old(self, table: Table, slugs: Iterable[str], lines: Iterable[Line]) -> None:
-        """Say so where cells go back as an older copy of the export has them."""
+        """Add a remark if cells repeat an older copy of the export."""
         due = set(slugs)
         if table.kept and any(due - line.cells.keys() for line in lines):
             self.said.append(
@@ -121,37 +121,38 @@ class GradebookReport(Report):
             )
 
     def not_in(self, rows: Iterable[tuple[tuple[str, ...], Line]]) -> None:
-        """Say who has points and no row in the platform's table."""
+        """Add a remark on students with points who are missing in the platform's table."""
         there = {line.student for _, line in rows}
         gone = [line.student for line in self.lines if line.cells and line.student not in there]
         if gone:
             self.said.append(f"in no row of the roster, and not in this file: {some(gone)}")
 
     def say_without(self, what: str, who: Sequence[str]) -> None:
-        """Say whom the platform cannot find in a file of ours, since no roster has what it looks for."""
+        """Add a remark on students whom the platform cannot find, because no roster has the id that it needs."""
         if who:
             self.said.append(f"{some(who)}: {what} is known, so the import finds nobody; give a --roster that has it")
 
     def spread(
         self, name: str, ending: str, slugs: Sequence[str], lines: Iterable[Line], beside: bool = False
     ) -> dict[str, list[str]]:
-        """Which lessons go into which file, where nobody knows what is there: then no file has an empty cell.
+        """Distribute lessons whose cells on the platform are unknown over files, so that no file has an empty cell.
 
-        `beside`: there is a file of the lessons of which that is known, too.
+        Returns lessons by file name. `beside`: whether another file, of lessons with known contents, is written as
+        well.
         """
         people = list(lines)
         for line in people:
             for slug in (line.cells.keys() - line.worked) & set(slugs):
-                self._keep(slug, "no work in the notebook that was handed in, and no points in this file", line)
+                self._remark(slug, "no work in the notebook that was handed in, and no points in this file", line)
             for slug in (line.excused - self.has_cell(line)) & set(slugs):
-                self._keep(slug, EXCUSED_ELSEWHERE, line)
+                self._remark(slug, EXCUSED_ELSEWHERE, line)
         handed_in = {slug: frozenset(line.student for line in people if slug in self.has_cell(line)) for slug in slugs}
         if len(set(handed_in.values())) <= 1 and not beside:
             return {f"{name}{ending}": list(slugs)}
         return {f"{name}/{slug}{ending}": [slug] for slug in slugs if handed_in[slug]}
 
     def column_of(self, slug: str, titles: Iterable[str]) -> str | None:
-        """The platform's column of a lesson: the one that the rules name, or whose name says the lesson."""
+        """The platform's column of a lesson: named by the rules, or recognised by its title."""
         rules = self.order.classroom.rules
         meant = columns_of(slug, rules, titles)
         if len(meant) > 1:
@@ -159,46 +160,47 @@ class GradebookReport(Report):
         return meant[0] if len(meant) == 1 else rules.of(slug).column or None
 
     def has_cell(self, line: Line) -> frozenset[str]:
-        """The lessons of which a student has something to import."""
+        """Lessons for which a student has points or an excuse to import."""
         return line.worked | (line.excused if self.excuse else frozenset())
 
     def points(self, line: Line, slug: str, worth: str = "", there: str = "") -> str:
-        """What stands in a cell.
+        """The content of a cell.
 
         Args:
-            worth: what the platform's column is worth; points are scaled to it.
-            there: what the platform's export has in the cell. It stays where there is no result, where a teacher has
-                excused the student, and where what was handed in is no work.
+            worth: points that the platform's column is worth; points are scaled to it.
+            there: the cell in the platform's export. It is kept if there is no result, if the student is excused there,
+                and
+                if the hand-in contains no work.
         """
         cell = line.cells.get(slug)
         if EXCUSED.fullmatch(there):
             if slug in line.excused_work:
-                self._keep(slug, "excused there, and stay so; give these their points there", line)
+                self._remark(slug, "excused there, and stay so; give these their points there", line)
             return there
         if slug in line.excused:  # by another platform's table
             if there.strip() or not self.excuse:
-                self._keep(slug, EXCUSED_ELSEWHERE, line)
+                self._remark(slug, EXCUSED_ELSEWHERE, line)
             return there if there.strip() else self.excuse
         if cell is None:
             if there.strip() and slug in line.gone:
-                self._keep(slug, "points there stay, though what was handed in is gone here", line)
+                self._remark(slug, "points there stay, though what was handed in is gone here", line)
             return there
         if not cell.worked and there.strip():
             if number(there):
-                self._keep(slug, "points there stay, since the notebook that was handed in has no work in it", line)
+                self._remark(slug, "points there stay, since the notebook that was handed in has no work in it", line)
             return there
         theirs = number(worth, cell.max_points)
         points = cell.points if not theirs or not cell.max_points else cell.points * theirs / cell.max_points
         if points < number(there, points) - 0.005:
-            self._keep(slug, "will have fewer points than there are there now", line)
+            self._remark(slug, "will have fewer points than there are there now", line)
         return written(points)
 
     def scaled(self, slug: str, worth: str) -> None:
-        """Say so where a platform's column is worth more or less than the lesson."""
+        """Add a remark if a platform's column is worth more or less than the lesson."""
         ours = self.order.classroom.worth(slug)
         theirs = number(worth, ours)
         if theirs and theirs != ours:
             self.said.append(f"{slug}: points of {ours:g} are scaled to the {theirs:g} of the column")
 
-    def _keep(self, slug: str, what: str, line: Line) -> None:
-        self._kept.setdefault((slug, what), []).append(line.student)
+    def _remark(self, slug: str, what: str, line: Line) -> None:
+        self._remarks.setdefault((slug, what), []).append(line.student)

@@ -1,14 +1,14 @@
 """Moodle: an assignment's grading worksheet, filled in (mod/assign/feedback/offline), or a table for Grades, Import.
 
-A worksheet goes back as it came, with Grade and Feedback comments in it: the importer finds a student by Identifier,
-which is another in each assignment, and wants Grade and Last modified (grade) beside it. It skips an empty grade, and
-makes the feedback that is there what the cell says (locallib.php, `process_import_grades`). Without a worksheet,
-students are mapped by mail address or ID number. There an empty cell takes the grade away (grade/import/csv,
-`update_grade_item`), and an empty feedback that is mapped takes the feedback.
+A worksheet is returned with Grade and Feedback comments filled in. The importer finds a student by Identifier, which
+differs between assignments, and requires Grade and Last modified (grade). It skips an empty grade, and replaces
+existing feedback by the cell's (locallib.php, `process_import_grades`). Without a worksheet, students are mapped by
+mail address or ID number. In such a table an empty cell deletes the grade (grade/import/csv, `update_grade_item`), and
+an empty feedback that is mapped deletes the feedback.
 
-Moodle shows both kinds of feedback as HTML. A worksheet's comments are stored as FORMAT_HTML (`set_editor_text` in
-moodle/moodle, mod/assign/feedback/comments/locallib.php), feedback of Grades, Import as FORMAT_MOODLE
-(`grade_import_commit` in grade/import/lib.php), in which tags are tags, too. So ours is escaped for HTML.
+Moodle shows both kinds of feedback as HTML. It stores a worksheet's comments as FORMAT_HTML (`set_editor_text` in
+moodle/moodle, mod/assign/feedback/comments/locallib.php), and feedback of Grades, Import as FORMAT_MOODLE
+(`grade_import_commit` in grade/import/lib.php), in which tags count, too. So our feedback is escaped for HTML.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autograder.reports.safety import TableWriter, cell, markup
 
 COMMENTS = "feedback comments"
 OURS = re.compile(r"\s*\[Autograder: [^]]*\]")
-"""A remark of ours: by its brackets a later report knows what it may take back, and what a person wrote around it."""
+"""Our remark in a cell. The brackets tell a later report what to replace, and what a person wrote around it."""
 IN_CSV = ("Full name", "Email address", "ID number")
 
 
@@ -81,7 +81,7 @@ class MoodleReport(GradebookReport):
         return only[0] if len(only) == 1 else None
 
     def _for_the_gradebook(self) -> list[str]:
-        """Files in which nobody has an empty cell: the importer makes no grade and no feedback of one."""
+        """Write files without empty cells, which would delete grades and feedback; returns their paths."""
         titles = {slug: self.column_of(slug, ()) or slug for slug in self.lessons}
         written, lost = [], list[str]()
         for name, slugs in self.spread("moodle/gradebook", ".csv", self.lessons, self.lines).items():
@@ -112,7 +112,7 @@ class MoodleReport(GradebookReport):
 
 
 def commented(there: str, said: str) -> str:
-    """A cell of feedback: what a person wrote there, and in brackets what is to say now instead of before."""
+    """A cell of feedback: a person's own text, then our remark in brackets, in place of an earlier one."""
     before = OURS.sub("", there)
     before = "" if not re.sub(r"<[^>]*>|&nbsp;", "", before).strip() else before
     ours = f"[Autograder: {markup(said.replace(']', ')'))}]" if said else ""

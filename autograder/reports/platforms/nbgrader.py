@@ -1,4 +1,4 @@
-"""nbgrader's gradebook: written through its own interface, whatever database it lies in."""
+"""Writes results into nbgrader's gradebook with nbgrader's own API, which works with any of its databases."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class NbgraderReport(Report):
         self._known = self._gradebook.students()
         self._written: list[tuple[str, str]] = []
         self._excused: list[str] = []
-        """Who need not hand something in."""
-        self._kinds = _as_hand_ins_have_it(order.classroom.people.students)
+        """Students excused from lessons."""
+        self._kinds = _kinds_by_frequency(order.classroom.people.students)
 
     def add(self, work: StudentWork) -> None:
-        """Write a student's results; who handed in nothing is a student all the same."""
+        """Write a student's results; students on the roster are added even without hand-ins."""
         results = [
             result
             for result in work.results
             if result.status not in (*UNGRADED, EXCUSED) and result.lesson in self._lessons
         ]
-        student = self._called(work)
+        student = self._name_of(work)
         person = work.person
         first, _, last = (person.name if person else "").rpartition(" ")
         there = {result.lesson for result in work.results} - work.excused
@@ -80,16 +80,16 @@ class NbgraderReport(Report):
     def _lessons(self) -> tuple[str, ...]:
         return self.order.classroom.due
 
-    def _called(self, work: StudentWork) -> str:
-        """What nbgrader calls a student: as it did before, as the hand-in does, or as it would."""
+    def _name_of(self, work: StudentWork) -> str:
+        """nbgrader's name for a student: the known one, else the hand-in's, else an id from the roster."""
         ids = work.person.ids if work.person else {}
         names = [*work.names, *(ids[kind] for kind in self._kinds if kind in ids)]
         known = next((name for name in names if name in self._known), None)
-        return known or clean([*names, work.student][0], LONGEST)  # a database takes no name that is no UTF-8
+        return known or clean([*names, work.student][0], LONGEST)  # databases refuse names that are not UTF-8
 
 
-def _as_hand_ins_have_it(students: Iterable[Student]) -> list[str]:
-    """The kinds of ids by which students are called: the one that most hand-ins are called by first."""
+def _kinds_by_frequency(students: Iterable[Student]) -> list[str]:
+    """The kinds of ids used as names, the most common in hand-ins first."""
     counts = Counter(
         kind
         for student in students

@@ -1,4 +1,4 @@
-"""Numbers as platforms write them: with a decimal comma, with thousands apart, or with both."""
+"""Parses and writes numbers in platforms' formats, with decimal commas or thousands separators."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from autograder.wording import in_points
 
 GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 SPACES = re.compile(r"[\s\u00a0\u202f'’]")
-"""What stands between thousands in French and Swiss numbers."""
+"""Thousands separators of French and Swiss numbers."""
 
 
 def number(text: str, likely: float = 0.0) -> float:
-    """The number that a cell means; 0 for anything else.
+    """The number in a cell; 0 for anything else.
 
-    Of two kinds of separators the last is the decimal one, as Canvas reads its own file (`decimal_comma_to_period` in
-    gradebook_importer.rb). One before exactly three digits is between thousands, unless the number is `likely` without
-    it: Moodle may show three decimals, and nobody makes an assignment that is worth 1.000 of a point.
+    Of two kinds of separators the last is the decimal one, as in Canvas's own parser (`decimal_comma_to_period` in
+    gradebook_importer.rb). A single separator before exactly three digits separates thousands, unless reading it as
+    decimal gives the `likely` number: Moodle may show three decimals, and no assignment is worth 1.000 of a point.
     """
     digits = SPACES.sub("", text).removesuffix("%")
     if not re.fullmatch(r"-?[\d.,]+", digits):
@@ -30,18 +30,18 @@ def number(text: str, likely: float = 0.0) -> float:
 
 
 def has_decimal_comma(text: str) -> bool:
-    """Whether a number is written with a decimal comma, so that its neighbours should be, too."""
+    """Whether a number has a decimal comma, so that numbers in other cells should have one, too."""
     return _decimal(SPACES.sub("", text)) == "," and not GROUPED.fullmatch(text.strip())
 
 
 def written(points: float, comma: bool = False) -> str:
-    """Points with two decimals at most, and no thousands apart."""
+    """Points with at most two decimals, without thousands separators."""
     text = in_points(points)
     return text.replace(".", ",") if comma else text
 
 
 def _decimal(digits: str) -> str:
-    """The separator that can be the decimal one: the last, unless it is there twice."""
+    """The possible decimal separator: the last one, unless it occurs twice."""
     found = re.findall("[.,]", digits)
     return found[-1] if found and found.count(found[-1]) == 1 else ""
 
