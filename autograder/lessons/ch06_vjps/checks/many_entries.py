@@ -1,9 +1,9 @@
-"""What every rule is asked of arrays with thousands of entries, where a call for each entry takes too long.
+"""Checks of every rule with thousands of entries, for which one call per entry would take too long.
 
-Each exercise has such a check as its technique, in the plainest case of the rule: an answer that is right in part keeps
-that part. Complex steps or differences, entry by entry, take longer than the 2 s of a call (`seconds`). The references
-take at most 2 ms, and loops in Python over all numbers, the Jacobians of all rows included, less than a second: rows
-and columns are short for that.
+Each exercise has such a check as its technique, for the simplest case of its rule, so that a partly right answer keeps
+its points. Complex steps or differences for each entry exceed the 2 s of a call (`seconds`). The references take up to
+2 ms, and Python loops over all numbers, even with full Jacobians of all rows, less than a second, because rows and
+columns are short.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from autograder.values import summarise
 from autograder.wording import enumeration
 
 PLACES = 40
-"""Entries of each gradient that are compared. Nobody knows which before all have been answered."""
+"""Number of compared entries of each gradient; they are chosen at random, so that all must be computed."""
 
 
 def check_many_entries(learner, reference, rng, name):
-    """The gradients of large arrays: their shapes, and some of their entries."""
+    """Check the gradients of large arrays: their shapes, and some of their entries."""
     seed = int(rng.integers(2**32))
     arguments = _many_entries(name, seed)
     inputs = [x for x in arguments[1:] if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
