@@ -1,4 +1,4 @@
-"""nbgrader both ways: its own commands, with no configuration, on our notebooks; and our results in its gradebook."""
+"""nbgrader's own commands, without configuration, on our notebooks; and our results in its gradebook."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNTOUCHED = ROOT / "exercises" / f"{SLUG}.ipynb"
 
 
 class Nbgrader:
-    """nbgrader's commands in a course folder, as on an account where nothing is configured."""
+    """Runs nbgrader's commands in a course folder, without any configuration of the account."""
 
     def __init__(self, course: Path, home: Path) -> None:
         self.course, self.exchange = course, home / "exchange"
@@ -185,7 +185,7 @@ def test_results_are_in_the_gradebook_with_what_is_said(course: Nbgrader) -> Non
 
 
 def test_what_people_gave_there_survives(course: Nbgrader, backprop: Command) -> None:
-    """A manual score, a comment and a penalty; after another import as before it."""
+    """A manual score, a comment and a penalty are unchanged after another import."""
     first = check_id(LESSON.exercises[0].name)
     with course.gradebook() as gradebook:
         grade = gradebook.find_grade(first, SLUG, SLUG, "bob")
@@ -242,7 +242,7 @@ def test_who_handed_in_nothing_is_called_as_the_others_are(course: Nbgrader, bac
 def test_a_notebook_that_nbgrader_cannot_read_is_not_shown_and_ends_nothing(
     tmp_path: Path, cell: dict[str, Any]
 ) -> None:
-    """The report ended midway: whoever came after had no points."""
+    """The report used to end there, so that later students had no points."""
     plain: dict[str, Any] = {"cell_type": "code", "id": "a", "source": "x = 1", "outputs": [], "execution_count": None}
     told = _hand_in(tmp_path, "ann", [plain | cell])
     with pytest.raises(CannotBeShownError):
@@ -281,7 +281,7 @@ def _hand_in(folder: Path, student: str, cells: list[dict[str, Any]]) -> Submiss
 
 
 class TestWhatIsTakenBack:
-    """A report takes back what an earlier one wrote and no longer holds, and nothing that a person gave."""
+    """A report removes outdated entries of an earlier report, but nothing that a person entered."""
 
     @pytest.fixture
     def run(self, tmp_path: Path) -> Nbgrader:
@@ -372,7 +372,7 @@ class TestWhatIsTakenBack:
     def test_scores_and_comments_of_nbgraders_own(
         self, run: Nbgrader, reported: Callable[[str], tuple[float, str]], tmp_path: Path
     ) -> None:
-        """As `nbgrader autograde` leaves them: its plugin's penalty, and no comment of ours."""
+        """As after `nbgrader autograde`: with its plugin's penalty and without our comments."""
         reported(small_results.RULES)
         with self.notebook(run) as notebook:
             notebook.late_submission_penalty = 3.0

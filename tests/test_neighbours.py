@@ -1,4 +1,4 @@
-"""A machine that is short of processes: what a submission takes of them, and what becomes of those beside it."""
+"""A machine that is short of processes: a submission's share of them, and the effect on other submissions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def worker() -> Iterator[Worker]:
 
 @confined
 def test_bombs_cost_honest_classmates_nothing(backprop: Command, tmp_path: Path) -> None:
-    """Eight of them, two at a time: one alone left no process id for 37 of 38 others, and the command ended with 0."""
+    """Eight fork bombs, two at a time. One used to leave no process id for 37 of 38 others, with exit status 0."""
     honest = (RED_TEAM / "honest_part.py").read_text(encoding="utf-8")
     bomb = (RED_TEAM / "thread_bomb.py").read_text(encoding="utf-8")
     solution = (ROOT / "solutions" / f"{LESSON}.py").read_text(encoding="utf-8")
@@ -85,7 +85,7 @@ def test_bombs_cost_honest_classmates_nothing(backprop: Command, tmp_path: Path)
 
 @confined
 def test_threads_are_counted_for_each_submission_alone(worker: Worker) -> None:
-    """As many as one may have, for two at once: neither counts for the other."""
+    """Two submissions can have the maximum number of threads at the same time."""
     runs = [SubmissionRun(SubmissionProcess(Submission.of_cells("threads", [THREADS]), worker)) for _ in range(2)]
     try:
         assert [run.ask(request_of("begin", [100]), 20.0)["value"] for run in runs] == [63, 63]
@@ -96,7 +96,7 @@ def test_threads_are_counted_for_each_submission_alone(worker: Worker) -> None:
 
 
 def refusing(monkeypatch: pytest.MonkeyPatch, worker: Worker, times: int, *, again: bool) -> list[float]:
-    """Have the worker refuse so many forks; when it was asked."""
+    """Make the worker refuse this many forks; the list gets the times of the requests."""
     asked: list[float] = []
     fork: Callable[[float | None], Any] = worker._open  # type: ignore[attr-defined]
 
@@ -144,7 +144,7 @@ def test_what_could_not_be_graded_is_counted(tmp_path: Path, regrade: bool) -> N
 
 @confined
 def test_a_worker_without_pytorch_is_not_asked_to_import_of_it(worker: Worker) -> None:
-    """Where its judge's process has graded a lesson of PyTorch before, as one of the health rules: it would end."""
+    """If its judge has graded a lesson with PyTorch before, as the health rules do, such a request would end it."""
     importlib.import_module(SHAPES)
     before = worker._pid  # type: ignore[attr-defined]
     connections = [worker.open() for _ in range(3)]
@@ -155,7 +155,7 @@ def test_a_worker_without_pytorch_is_not_asked_to_import_of_it(worker: Worker) -
 
 @confined
 def test_pytorch_leaves_no_folder_behind(backprop: Command, tmp_path: Path) -> None:
-    """What the checks of ch11 import makes one in the temporary folder."""
+    """An import of ch11's checks creates a folder in the temporary folder."""
     for name in ("class/ann", "tmp"):
         (tmp_path / name).mkdir(parents=True)
     source = "import torch\ntorch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)\n"
@@ -172,7 +172,7 @@ def test_pytorch_leaves_no_folder_behind(backprop: Command, tmp_path: Path) -> N
 def test_what_pytorch_imports_late_is_imported_for_a_class_whose_lesson_needs_it(
     backprop: Command, tmp_path: Path, lesson: str, function: str, needed: bool
 ) -> None:
-    """Once, before the third hand-in at the latest, and not in each; elsewhere it would be a second for nothing."""
+    """It is imported once, before the third hand-in at the latest; other lessons do not spend a second on it."""
     source = (
         f"def {function}(*args, **kwargs):\n    import sys\n"
         "    raise ValueError(f\"late: {hasattr(sys.modules.get(NAME), '__file__')}\")\n"
@@ -245,7 +245,7 @@ def control_group() -> Iterator[Path]:
 @confined
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor")
 def test_a_crowd_of_threads_does_not_starve_a_neighbour(control_group: Path, tmp_path: Path) -> None:
-    """With 63 threads beside it, a cell of one second ran into the limit of ten, and the work was worth 0."""
+    """Beside 63 threads, a cell of one second used to exceed the limit of ten, and the work earned 0 points."""
     honest = (RED_TEAM / "honest_part.py").read_text(encoding="utf-8")
     for student, source in {"a_crowd": CROWD, "b_honest": SECOND_OF_WORK, "c_honest": SECOND_OF_WORK}.items():
         (tmp_path / "class" / student).mkdir(parents=True)

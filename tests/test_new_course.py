@@ -1,4 +1,4 @@
-"""An author's way from nothing: a course and a lesson begun by `backprop new`, written, found whole, taught with."""
+"""An author's way from an empty folder: start a course and a lesson with `backprop new`, write them, and teach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cell in a newer Python than the grader's is told as that, and nothing else is."""
+"""A cell with syntax of a newer Python than the grader's is reported as such, and nothing else is."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_what_this_python_can_read_of_a_cell_stays() -> None:
 
 @pytest.mark.parametrize("minor", [12, 13, 14])
 def test_that_python_agrees(minor: int) -> None:
-    """Where one lies on this machine."""
+    """Runs only if this Python version is installed."""
     found = [f"/usr/bin/python3.{minor}", *map(str, Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python"))]
     python = next((one for one in found if Path(one).exists()), None)
     if python is None:

@@ -1,4 +1,4 @@
-"""The check of a notebook: points, cards, hints, and what it says of names."""
+"""`check` in a notebook: points, cards, hints, and messages about names."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_partial_points_are_a_number_too(outputs: list[Any]) -> None:
 
 
 def test_no_points_are_a_card_too(outputs: list[Any]) -> None:
-    """They were a red traceback, at which Run All ended where a cell had lost its tag."""
+    """It used to be a red traceback, which ended Run All if a cell had lost its tag."""
     assert outputs[7].output_type == "execute_result"
     assert outputs[7].data["text/plain"] == "0.0"
     page = outputs[7].data["text/html"]
@@ -86,7 +86,7 @@ def test_the_case_as_code_is_the_one_that_fails(outputs: list[Any]) -> None:
 
 
 def test_how_a_check_went_is_kept_beside_its_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As `backprop check` keeps it; where the notebook lies, and nowhere else."""
+    """As `backprop check` stores it, in the notebook's folder and nowhere else."""
     monkeypatch.chdir(tmp_path)
     run(SETUP, RIGHT, CHECK)
     assert list(tmp_path.iterdir()) == []
@@ -100,7 +100,7 @@ def test_how_a_check_went_is_kept_beside_its_notebook(tmp_path: Path, monkeypatc
 
 
 def test_no_points_raise_for_nbgrader_without_a_traceback_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes what raises as 0, whatever stands after the check."""
+    """nbgrader counts a cell that raises as 0, whatever follows the check."""
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     outputs = run(SETUP, "def relu_vjp(g, x):\n    return g", CHECK, 'check("nope")', "x = " + CHECK, HALF, CHECK)
     assert outputs[2].output_type == outputs[3].output_type == outputs[4].output_type == "error"
@@ -111,7 +111,7 @@ def test_no_points_raise_for_nbgrader_without_a_traceback_of_ours(monkeypatch: p
 
 
 def test_a_check_that_is_no_last_line_is_shown_all_the_same() -> None:
-    """Of two checks in a cell one was seen, and of `points = check(…)` none."""
+    """Only one of two checks in a cell used to be shown, and `points = check(…)` showed none."""
     notebook = nbformat.v4.new_notebook(
         cells=[
             nbformat.v4.new_code_cell(source)
@@ -128,7 +128,7 @@ def test_a_check_that_is_no_last_line_is_shown_all_the_same() -> None:
 
 
 def test_a_lesson_that_nobody_has_begun_runs_from_its_top_to_its_end() -> None:
-    """Every check was a red block, and the class stubs of two lessons ended the run."""
+    """Every check used to be a red block, and the class stubs of two lessons ended the run."""
     notebook = stub_notebook(find_lesson("ch10_activation_memory"))
     for cell in notebook.cells:
         cell.metadata.pop("tags", None)  # JupyterLab's "raises-exception" is not what lets it go on
@@ -156,7 +156,7 @@ def test_check_alone_tells_where_the_lesson_stands() -> None:
 
 
 def test_colours_can_be_read_in_a_light_and_in_a_dark_theme() -> None:
-    """White on a badge's own colour is 4.5 to 1 or more; all other words have the colour of the page."""
+    """White on a badge's colour has a contrast of at least 4.5 to 1; all other text has the page's colour."""
     for _, color in card.BADGES.values():
         channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
@@ -195,7 +195,7 @@ def test_bad_names_get_one_clear_line(outputs: list[Any]) -> None:
 
 
 def test_a_lambda_may_be_handed_over_too() -> None:
-    """It has been an exercise of no name: Jupyter shows '<lambda>' as a tag."""
+    """It used to be shown without a name, because Jupyter takes '<lambda>' for a tag."""
     outputs = run(SETUP, "relu_vjp = lambda g, x: (g * (x > 0)).astype(x.dtype)", "check(relu_vjp)")
     assert outputs[2].data["text/plain"] == "2.0"
 
@@ -219,7 +219,7 @@ def test_a_cell_that_ran_again_counts_as_it_last_was(outputs: list[Any]) -> None
 
 
 def test_what_to_do_about_a_cell_that_never_ends_is_said() -> None:
-    """Every check has waited ten seconds for a cell that was interrupted and deleted, and said no more than that."""
+    """Every check used to wait ten seconds for an interrupted and deleted cell, without saying what to do."""
     said = in_vain("In [4] did not end within 10 seconds and was left out: each check runs it again.")
     assert said.startswith("Change In [4]")
     assert in_vain("In [4] took 3 s: each check runs it again.") == ""

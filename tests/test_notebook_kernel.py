@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_broken_cell_is_called_as_the_notebook_calls_it() -> None:
-    """A newer definition that is not Python is said, and the one before counts; slow cells are said, too."""
+    """A newer definition that is not Python is reported, and the older one counts; slow cells are reported, too."""
     broken = "def relu_vjp(g, x):\n    return g *"
     sources = [
         SETUP,
@@ -45,7 +45,7 @@ def test_a_broken_cell_is_called_as_the_notebook_calls_it() -> None:
 
 @contextmanager
 def a_kernel() -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
-    """A kernel to speak with while a cell runs."""
+    """A kernel whose client does not wait for a running cell."""
     manager, client = start_new_kernel(kernel_name="python3", stderr=KERNELS_OWN)
     try:
         yield manager, client
@@ -55,12 +55,12 @@ def a_kernel() -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
 
 
 def cards_of(client: BlockingKernelClient, cell: str) -> list[str]:
-    """The HTML of what the cell of this id shows."""
+    """The HTML outputs of the cell with this id."""
     return outputs_of(client, cell, kind="text/html")
 
 
 def outputs_of(client: BlockingKernelClient, cell: str, *, until: str = "", kind: str = "text/plain") -> list[str]:
-    """What the cell of this id shows, to its end, or `until` something is said."""
+    """The outputs of the cell with this id, to its end or until `until` appears."""
     shown: list[str] = []
     while True:
         message = client.get_iopub_msg(timeout=120)
@@ -94,7 +94,7 @@ def test_an_interrupted_check_is_not_the_answer_to_the_next() -> None:
 
 
 def test_imports_that_ran_again_still_come_before_what_needs_them() -> None:
-    """Who ran the first cells once more has been told that np is not defined."""
+    """After the first cells had run again, np used to be reported as not defined."""
     needs = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\nrelu_vjp(np.ones(1), np.ones(1))"
     outputs = run(SETUP, "import numpy as np", needs, "import numpy as np", CHECK)
     assert "Note" not in outputs[-1].data["text/html"]
@@ -102,14 +102,14 @@ def test_imports_that_ran_again_still_come_before_what_needs_them() -> None:
 
 @pytest.mark.parametrize("again", ["ONE = 1.0", "ONE = 1"])
 def test_a_cell_that_ran_again_was_there_for_those_that_needed_it(again: str) -> None:
-    """A right answer was not defined, "name 'ONE' is not defined", once the cell of its default had run again."""
+    """A right answer used to fail with "name 'ONE' is not defined" once the cell of its default had run again."""
     exercise = "def relu_vjp(g, x, one=ONE):\n    return (g * one * (x > 0)).astype(x.dtype)"
     outputs = run(SETUP, "import numpy as np", "ONE = 1.0", exercise, again, CHECK)
     assert outputs[-1].data["text/plain"] == "2.0"
 
 
 def test_the_same_where_the_editor_names_its_cells() -> None:
-    """As JupyterLab does."""
+    """JupyterLab sends the ids of cells."""
     with a_kernel() as (_, client):
 
         def run_cell(name: str, source: str) -> str:
@@ -156,7 +156,7 @@ def test_an_earlier_run_counts_as_long_as_something_has_need_of_it(ran: list[str
 
 
 def test_what_only_the_kernel_still_knows_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The function works when it is called, and its check said no more than that helper is not defined."""
+    """The function worked when called, but its check only said that the helper is not defined."""
     cells = ExecutedCells()
     assert cells.remembered("name 'helper' is not defined") == ""
     monkeypatch.setattr(
@@ -171,7 +171,7 @@ def test_what_only_the_kernel_still_knows_is_said(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_check_says_which_cell_it_waits_for_while_it_does() -> None:
-    """It has said 'running your cells', and which one only when all was over."""
+    """It used to say 'running your cells', and which cell only at the end."""
     with a_kernel() as (_, client):
         slow_elsewhere = "import sys, time\nif 'ipykernel' not in sys.modules: time.sleep(4)"
         for source in (SETUP, RIGHT, slow_elsewhere):
@@ -181,7 +181,7 @@ def test_a_check_says_which_cell_it_waits_for_while_it_does() -> None:
 
 
 def test_whoever_interrupts_twice_can_go_on_checking() -> None:
-    """Every later check has ended in a traceback of ours, 'write to closed file', until the kernel was restarted."""
+    """Every later check used to fail with 'write to closed file' until the kernel was restarted."""
     judge = _Judge("ch06_vjps")
     request = {"cells": [RIGHT], "labels": ["In [1]"], "exercise": "relu_vjp"}
     for impatient in ("stop", "_start"):
@@ -211,7 +211,7 @@ main()
 
 
 def test_who_waits_for_a_check_that_is_wrong_is_answered() -> None:
-    """The kernel has waited for ever: the judge had ended with the error, and answered later requests alone."""
+    """The kernel used to wait forever: the judge had ended with the error, and only answered later requests."""
     request = {"cells": ["x = 1"], "labels": ["In [1]"], "exercise": "relu_vjp"}
     lines = "".join(json.dumps({**request, "number": number}) + "\n" for number in (1, 2))
     command = [sys.executable, "-c", COURSE_IN_ERROR]

@@ -1,4 +1,4 @@
-"""Grading processes, forked from one or started afresh: they grade alike, and none is left."""
+"""Grading processes, forked from a nursery or started individually: they give equal results, and none is left."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_one_that_was_killed_is_replaced_and_costs_nobody_anything(nursery: Nurs
 
 
 class KilledAsItForks(Nursery):
-    """A nursery that is killed when it has forked for the first time, and has not said so yet."""
+    """A nursery that is killed after its first fork, before it has reported the fork."""
 
     orphan: psutil.Process | None = None
 
@@ -133,7 +133,7 @@ class KilledAsItForks(Nursery):
 
 
 def test_what_was_forked_by_one_that_could_not_say_so_takes_part_in_nothing() -> None:
-    """It had the same stream as the next: each read a part of what was meant for one, and the class waited for ever."""
+    """It used to share its stream with the next process: each read parts of the messages, and the class hung."""
     nursery = KilledAsItForks([NUMPY])
     connection, process = nursery.start(SETTINGS)
     assert nursery.orphan is not None
@@ -148,7 +148,7 @@ def test_what_was_forked_by_one_that_could_not_say_so_takes_part_in_nothing() ->
 
 
 def test_one_has_ended_though_nobody_has_let_go_of_it(nursery: Nursery) -> None:
-    """A nursery may be too busy: the command had waited for ever for a process that was none any more."""
+    """A busy nursery may not reap it: the command used to wait forever for a process that had ended."""
     connection, process = nursery.start(SETTINGS)
     assert hear(connection) == Ready()
     of_nursery = process_of_nursery()

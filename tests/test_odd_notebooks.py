@@ -1,4 +1,4 @@
-"""A class of odd hand-ins, one student each, graded by the real command: work counts, whatever is around it."""
+"""A class of odd hand-ins, one per student, graded by the real command: work counts, whatever surrounds it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OF_ONE_CELL = {
     "later": "scale = LAST + 1\n",
     "times_a_line": "%time N = 3\n",
 }
-"""What stands above a right function in its cell; two of them have another one."""
+"""Code above a right function in the same cell; for two students the function is another one."""
 WRONG = "def relu_vjp(g, x):\n    return g\n"
 OFF_CELLS = {
     "script": "%%script false --no-raise-error\n",
@@ -52,7 +52,7 @@ OFF_CELLS = {
     "bash": "%%bash\n",
     "unknown": "%%no_such_magic\n",
 }
-"""How a cell begins, below the right one, that Jupyter does not run in the notebook."""
+"""First lines of later cells that Jupyter does not run in the notebook's namespace."""
 SAID = {
     "chdir": "raised FileNotFoundError",
     "argparse": "raised SystemExit: 2; what is defined below it was defined all the same",
@@ -65,7 +65,7 @@ SAID = {
     "path_of_a_plot": "not stand-in for a plot or a progress bar",
     "later": "name 'LAST' is not defined yet: cell 2, below, defines it",
 }
-"""What is said of an error all the same."""
+"""The message about the error, by student."""
 
 
 def the_class(folder: Path) -> None:
@@ -123,7 +123,7 @@ def of_otter(file: Path, answer: str) -> None:
 
 
 def relu_first(file: Path) -> Path:
-    """The stub of one exercise alone, the first that `worked` finds."""
+    """A file with the stub of a single exercise, the first that `worked` finds."""
     notebook = json.loads(PLACES.notebook(LESSON).read_text())
     notebook["cells"] = [cell for cell in notebook["cells"] if cell["metadata"].get("exercise") == "relu_vjp"]
     file.write_text(json.dumps(notebook))
@@ -152,7 +152,7 @@ Graded = tuple[Path, subprocess.CompletedProcess[str]]
 
 @pytest.mark.parametrize("student", OF_ONE_CELL)
 def test_what_stands_above_a_function_does_not_lose_it(graded: Graded, student: str) -> None:
-    """It lost all that was below it: 0 of 63."""
+    """It used to lose all code below it: 0 of 63 points."""
     found = result(graded[0], student)
     expected = {"wrong_below_an_error": "failed", "no_python": "error"}.get(student, "passed")
     assert relu(found) == expected, found["message"]
@@ -183,7 +183,7 @@ def test_work_is_graded_and_not_the_template(graded: Graded, student: str, remar
 
 @pytest.mark.parametrize("student", OFF_CELLS)
 def test_a_cell_that_jupyter_keeps_out_of_the_notebook_overrides_nothing(graded: Graded, student: str) -> None:
-    """Its code was run, and told what was wrong with it: 10 of 14 points for a right answer."""
+    """Its code used to be run and reported as wrong: 10 of 14 points for a right answer."""
     found = result(graded[0], student)
     assert relu(found) == "passed", found["message"]
     magic = OFF_CELLS[student].split()[0]
@@ -237,7 +237,7 @@ def test_what_else_was_handed_in_is_said_when_it_comes_later(graded: Graded) -> 
 
 
 def test_a_notebook_without_ids_is_shown_and_no_library_warns_the_teacher(tmp_path: Path) -> None:
-    """nbformat's MissingIDFieldWarning, with its path and a line of its source, was on the terminal."""
+    """nbformat's MissingIDFieldWarning, with its path and a line of source, used to appear on the terminal."""
     new, _ = write_course(tmp_path / "course", [LESSON])
     notebook = json.loads(new[-1].read_text())
     for cell in notebook["cells"]:

@@ -1,4 +1,4 @@
-"""Several modules as one text, for a process that cannot import them."""
+"""Several modules merged into one text, for a process that cannot import them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_only_what_a_module_needs_is_taken(folder: Path) -> None:
 
 @pytest.mark.parametrize("slug", list(syllabus()))
 def test_scenarios_need_nothing_of_the_lessons(slug: str) -> None:
-    """A worker sees no file of them; of the grader it has `autograder.worker` alone."""
+    """A worker cannot see the lessons' files; of the grader it only has `autograder.worker`."""
     tree = ast.parse(one_text(Places().scenarios(slug)))
     modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     modules += [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]

@@ -1,4 +1,4 @@
-"""Instruments whose readings a measured program does not come to: they measure the same."""
+"""Instruments that the measured program cannot reach give the same readings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_instrument_out_of_reach_measures_the_same(make: Any) -> None:
 
 
 def test_nothing_that_is_active_leads_to_what_measures() -> None:
-    """By attributes: a program had its memory counted as it liked, `mode.bytes = 0`."""
+    """Via attributes, a program could set its own reading: `mode.bytes = 0`."""
     live, counter, meter, x = LiveStorages(), FlopCounter(), SavedTensorMeter(), torch.ones(100, requires_grad=True)
     with out_of_reach(live), out_of_reach(counter), meter:
         kept = (x * 2).exp()

@@ -1,4 +1,4 @@
-"""A course of somebody's own, by the real command: `examples/linear_algebra`, of which no line of the engine knows."""
+"""A custom course with the real command: `examples/linear_algebra`, which no line of the grader mentions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def hand_in(folder: Path, student: str, cells: list[str], slug: str = POWER) -> 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A copy of the example, to be changed; trusted, as its author's own."""
+    """A copy of the example that tests may change; it is trusted."""
     own = Path(shutil.copytree(EXAMPLE, tmp_path / "own"))
     trust(own / FILE)
     return own
@@ -50,7 +50,7 @@ def copied(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a class was graded in which each known mistake is somebody's, and one student has all right."""
+    """Results of a class with one student for each known mistake, and one with right answers."""
     folder = tmp_path_factory.mktemp("class")
     course = Course.at(EXAMPLE)
     for slug, lesson in course.lessons.items():
@@ -128,7 +128,7 @@ def test_a_learner_names_the_course_once(tmp_path: Path, backprop: Command) -> N
 
 
 def test_where_the_course_is_named(copied: Path, tmp_path: Path, backprop: Command) -> None:
-    """The option goes before the variable, and that before the folder; `backprop` is this course."""
+    """The option takes precedence over the variable, and that over the folder; `backprop` names this course."""
     below = copied / "solutions"
     title = {"title": "The power iteration", "ours": "The computation graph"}
 
@@ -176,11 +176,11 @@ def test_a_folder_that_is_no_course(case: str, command: str, tmp_path: Path, bac
     assert done.stderr.count("\n") == 1, done.stderr
 
 
-# The trust boundary: the course is its author's, and no hand-in has a say in which it is.
+# The trust boundary: no hand-in may choose the course.
 
 
 def test_a_hand_in_does_not_name_its_course(copied: Path, tmp_path: Path, backprop: Command) -> None:
-    """A student's own course, which gives all points, lies in what is handed in."""
+    """The hand-in contains a student's own course, which gives full points."""
     for checks in (copied / "lessons" / POWER / "checks").glob("*.py"):
         checks.write_text(f"raise SystemExit(open({str(tmp_path / 'ran')!r}, 'w').close())")
     hand_in(tmp_path / "class", "eve", ["def rayleigh_quotient(A, x):\n    return 1"])
@@ -212,7 +212,7 @@ def test_a_file_of_another_user_is_not_followed(tmp_path: Path, copied: Path, mo
 def test_nbgrader_runs_a_hand_in_by_the_course_that_its_environment_names(
     copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The notebook lies among what was handed in, which may hold a file that names a course."""
+    """The notebook is among handed-in files, which may include a file that names a course."""
     monkeypatch.chdir(copied)
     monkeypatch.setenv(VARIABLE, "")
     monkeypatch.delenv(VARIABLE)
@@ -249,7 +249,7 @@ def test_a_submission_does_not_learn_where_the_course_is(tmp_path: Path, backpro
         assert "PermissionError" in one["message"] or "FileNotFoundError" in one["message"], one["message"]
 
 
-# What a result is of: the course's content, wherever it lies.
+# Versions depend on the course's content, not on its path.
 
 VERSIONS = (
     "import json; from autograder.judging.version import exercise_version, grader_version; "
@@ -302,7 +302,7 @@ def test_a_corrected_check_grades_its_lesson_again(copied: Path, tmp_path: Path,
 
 
 def test_two_courses_are_served_side_by_side(copied: Path) -> None:
-    """As by a Dask worker, which works for whoever asks."""
+    """A Dask worker serves several courses."""
     file = copied / FILE
     file.write_text(file.read_text().replace(TITLE, "Another"))
     ours = course_title(), list(syllabus())
@@ -316,7 +316,7 @@ def test_two_courses_are_served_side_by_side(copied: Path) -> None:
 
 
 def test_a_cluster_grades_by_the_course_of_who_asks(copied: Path, tmp_path: Path, backprop: Command) -> None:
-    """A worker that serves this course, and others."""
+    """A worker that serves this course and others."""
     distributed = pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
     hand_in(tmp_path / "class", "ann", solved_cells(Course.at(EXAMPLE), POWER))
     (tmp_path / "ours" / "ann").mkdir(parents=True)
@@ -338,6 +338,6 @@ def test_a_cluster_grades_by_the_course_of_who_asks(copied: Path, tmp_path: Path
 
 @pytest.fixture(autouse=True)
 def _served_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test serves is no other's."""
+    """Restore the served course after each test."""
     monkeypatch.setenv(VARIABLE, "backprop")
     monkeypatch.delenv(VARIABLE)

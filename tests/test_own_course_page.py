@@ -1,4 +1,4 @@
-"""docs/own-course.md, as somebody follows it: each command in a real shell, a folder for each of its sections."""
+"""docs/own-course.md: each of its commands in a real shell, with one folder per section."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [
 PAGE = (ROOT / "docs" / "own-course.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^#+ (.+)\n((?:(?!##? ).*\n)*)", PAGE, re.MULTILINE))
 STATUS = {"backprop check work/ch01_power_iteration.ipynb": 1}
-"""How commands end, if not with 0: nothing is written yet."""
+"""Exit statuses other than 0: no answer is written yet."""
 SAID = {
     'backprop new course my-course ch01_powers/power --title "Powers, by hand"': (
         "'backprop build --check ch01_powers --course my-course' lists it"
@@ -57,9 +57,9 @@ SAID = {
         "ch06_vjps was this project's lesson. The course in my-robots has taken it over"
     ),
 }
-"""What each command of the page says, in the first section that has it."""
+"""The expected output of each command, in the first section that contains it."""
 AGAIN = {"backprop start work --course my-course": "new work/ch15_ratings.ipynb"}
-"""The same where the course is this one in four weeks."""
+"""The expected output for this course in four weeks."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""`backprop release` of a course of your own, that stands alone or extends this one: it works, and holds no answer."""
+"""`backprop release` of a custom course, which stands alone or extends this one: it works and contains no answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from autograder.commands import run
 answer_books.MOST_SECONDS = 0.2
 run()
 """
-"""The command; what it releases tells fewer slips, and is written half a minute sooner."""
+"""Runs the command with a shorter search for slips, which saves half a minute."""
 
 
 def own_course(folder: Path, kind: str) -> list[str]:
@@ -72,7 +72,7 @@ class Released:
     def __call__(
         self, *arguments: str | Path, at: Path, grader: Path | None = None, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """The release's own command: its folder comes before what is installed."""
+        """Run the release's own command, whose folder comes before the installed packages."""
         program = "import autograder, sys; from autograder.commands import run; print(autograder.__file__); run()"
         place = grader or self.folder
         environment = {**os.environ, "PYTHONPATH": str(place), "COLUMNS": "120", "NO_COLOR": "1", **variables}
@@ -110,7 +110,7 @@ def released(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def test_right_answers_have_all_visible_points(released: Released) -> None:
-    """`start` in its folder finds the course, and what it writes leads there, wherever both go."""
+    """`start` in its folder finds the course, and the file that it writes refers to it even after both are moved."""
     work = released.folder / "my-work"
     assert released("start", "my-work", at=released.folder).returncode == 0
     assert sorted(file.stem for file in work.glob("*.ipynb")) == released.slugs
@@ -168,7 +168,7 @@ def test_installed_it_judges(released: Released, tmp_path: Path) -> None:
     assert not list((tmp_path / "site").rglob("solutions/*.py"))
 
 
-# Red team: what is looked for in it by who wants the answers.
+# Red team: searching the release for answers.
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -193,9 +193,9 @@ def test_what_authors_have_is_not_in_it(released: Released) -> None:
 
 
 def test_no_line_of_a_solution_is_in_it(released: Released) -> None:
-    """Not of an own lesson, nor of one of ours, nor of those that are not handed out; not in its answer books either.
+    """This covers the custom lessons, ours, those that are not released, and the answer books.
 
-    But for what is given: nothing of these is called by others.
+    Given code is excepted.
     """
     files = [*(released.course / "solutions").glob("*.py"), ROOT / "solutions" / f"{OURS}.py"]
     secret = {
@@ -265,7 +265,7 @@ def test_the_book_is_not_of_a_course_of_ones_own(tmp_path: Path, backprop: Comma
 @NEEDS_IMAGE
 @pytest.mark.parametrize("kind", ["alone", "extending"])
 def test_an_autograder_for_gradescope(kind: str, tmp_path: Path, backprop: Command, gradescope: Image) -> None:
-    """Its hidden cases judge by the own course's solutions; where nothing can be confined, its visible ones."""
+    """Hidden cases use the custom course's solutions; if nothing can be confined, only visible cases run."""
     slug = own_course(tmp_path / "own", kind)[-1]
     salt = ("--salt", "a salt of the tests, which is kept by no class")
     done = backprop("release", "out.zip", slug[:4], "--gradescope", *salt, "--course", "own")
@@ -284,7 +284,7 @@ def test_an_autograder_for_gradescope(kind: str, tmp_path: Path, backprop: Comma
 
 @pytest.mark.parametrize("kind", ["alone", "extending"])
 def test_a_course_folder_for_nbgrader(kind: str, tmp_path: Path, backprop: Command) -> None:
-    """From `source` to a gradebook: nbgrader judges by the own course, and so do commands that are typed there."""
+    """From `source` to a gradebook, nbgrader uses the custom course, and so do commands in that folder."""
     slug = own_course(tmp_path / "own", kind)[-1]
     done = backprop("nbgrader", "desk", slug[:4], "--course", "own")
     assert done.returncode == 0, done.stderr

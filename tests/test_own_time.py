@@ -1,4 +1,4 @@
-"""Limits count a submission's own time: what its neighbours take of the processors is none of its own."""
+"""Limits count a submission's own time, without the time that it waits for processors that others use."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ for _ in range(40):
 
 @pytest.fixture
 def started() -> Iterator[Any]:
-    """Programs on one processor, which they share."""
+    """Starts programs that share one processor."""
     processes: list[subprocess.Popen[bytes]] = []
     processor = min(os.sched_getaffinity(0))
 
@@ -77,7 +77,7 @@ def test_waiting_for_a_processor_is_taken_off(started: Any) -> None:
 @counted
 @pytest.mark.parametrize("program", [IDLE, THREADS], ids=["sleep", "crowd itself"])
 def test_what_a_process_does_to_itself_is_its_own_time(started: Any, program: str) -> None:
-    """Sleeping is no waiting for a processor, and threads of its own are no neighbours."""
+    """Sleeping does not count as waiting for a processor, nor does waiting for its own threads."""
     pid = started(program)
     time.sleep(0.5)
     clock = OwnTime(pid)
@@ -91,7 +91,7 @@ def test_what_a_process_does_to_itself_is_its_own_time(started: Any, program: st
 
 @counted
 def test_threads_that_waited_for_each_other_earn_no_time_to_sleep(started: Any) -> None:
-    """A second of 40 threads was worth a minute, when what all of them had waited was added up."""
+    """A second of 40 threads used to give a minute, because the waiting times of all threads were added."""
     clock = OwnTime(started(CROWD_THEN_IDLE))
     start, wall = clock.now(), time.monotonic()
     time.sleep(5.0)
@@ -103,7 +103,7 @@ def test_threads_that_waited_for_each_other_earn_no_time_to_sleep(started: Any) 
 def test_one_that_waits_too_long_is_starved(
     monkeypatch: pytest.MonkeyPatch, waited: float, wall: float, starved: bool
 ) -> None:
-    """Who computed for 30 s among four processes had a quarter of one, and was not graded after 60 s of waiting."""
+    """A submission that needs 30 s with a quarter of a processor used to be given up after 60 s of waiting."""
     seconds = iter([0.0, waited, 0.0])
     monkeypatch.setattr(own_time, "_waited", lambda process: next(seconds))
     monkeypatch.setattr(own_time, "_used", lambda pid: 0.0)
@@ -114,7 +114,7 @@ def test_one_that_waits_too_long_is_starved(
 
 
 def test_a_deadline_that_has_passed_is_not_met_by_what_lies_ready() -> None:
-    """Answers that lay ready were read for ever: each took a second to read."""
+    """Available answers used to be read forever, each of which took a second to read."""
     ours, theirs = socket.socketpair()
     channel = Channel(ours, wire.ANSWER)
     Channel(theirs).send(wire.encode({"value": 1}) * 2, 1.0)
@@ -126,7 +126,7 @@ def test_a_deadline_that_has_passed_is_not_met_by_what_lies_ready() -> None:
 
 
 class Grader:
-    """In the place of a grading process: it has the first submission starved while another one is graded."""
+    """A fake grading process: the first submission starves while another one is graded."""
 
     def __init__(self, alone: bool) -> None:
         self.settings: Settings | None = None
@@ -139,7 +139,7 @@ class Grader:
 
 def test_who_was_starved_is_graded_again_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     class Starter:
-        """Forks nothing: answers at once."""
+        """A fake starter that forks nothing and answers at once."""
 
         def __init__(self, environments: Any) -> None:
             self.started: list[Settings] = []

@@ -1,4 +1,4 @@
-"""What a page runs in its worker: what a cell needs of the cells above it, how it ends, and the card of a check."""
+"""Python in a page's worker: the earlier statements that a cell needs, its results, and the card of a check."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_a_page_needs_no_more_than_a_browser_has() -> None:
 
 
 def test_answers_of_other_checks_are_told_by_the_check_that_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not by what is made ready before it, which would end as an error of Python's."""
+    """Preparation, which runs before it, must not raise, since that would end in a Python error."""
 
     def prepared(slug: str) -> None:
         raise CheckError("other checks; load the page again")

@@ -1,4 +1,4 @@
-"""Each platform's own rules of import, applied to our files: nothing that was there is lost, nothing of ours stays."""
+"""Each platform's import rules applied to our files: existing entries are kept, and outdated ones of ours removed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.slow
 Command = Callable[..., subprocess.CompletedProcess[str]]
 FOLDER = Path(platform_imports.__file__).parent
 PLATFORMS = sorted({*NAMED, *(name for name, (module, _) in MAKERS.items() if ".platforms." in module)})
-"""All that `backprop report` writes for."""
+"""All platforms for which `backprop report` writes files."""
 ADA, BOB, EVE, KIM, LOU = CLASS
 MORE_TIME = '[[extension]]\nstudent = "Ada King"\nlesson = "ch06"\ndays = 3\n'
 
 
 def gradebook(platform: str) -> Book:
-    """What a platform's gradebook holds: points and comments that people gave, and excuses where it knows these."""
+    """A platform's gradebook: points and comments that people gave, and excused entries if it supports them."""
     excused = Entry(excused=True) if platform == "canvas" else Entry(70.0)
     book = {(one.login, CH05): Entry(20.0) for one in CLASS}
     book |= {(BOB.login, CH06): Entry(45.0, comment="see me"), (EVE.login, CH06): Entry(30.0)}
@@ -58,7 +58,7 @@ def test_every_platform_has_its_rules_of_import() -> None:
 def test_nothing_that_was_there_is_lost_and_nothing_of_ours_stays(
     backprop: Command, tmp_path: Path, platform: str, variant: str
 ) -> None:
-    """Three reports: of a late hand-in, with an extension for it, and when it is gone; and notebooks without work."""
+    """Three reports: of a late hand-in, with an extension, and after its deletion; and notebooks without work."""
     rules, there, ada = rules_of(platform), gradebook(platform), (ADA.login, CH06)
     hand_ins = [a_result(rules.named(ADA))]
     if platform != "gradescope":

@@ -1,4 +1,4 @@
-"""Calls that are made before the checks ask for them change what grading costs, and nothing that it finds."""
+"""Prefetching calls changes the cost of grading, but not its results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def graded(judge: Judge, submissions: list[Submission], *, of_many: bool) -> lis
 
 
 def test_what_gradcheck_asks_is_known_beforehand() -> None:
-    """Else each right submission of ch08 calls back some thousand times."""
+    """Otherwise each right submission of ch08 would call back some thousand times."""
     lesson = find_lesson("ch08_custom_functions")
     exercise = lesson.exercise("run_gradcheck")
     checks = with_judge(lesson, lambda judge: judge._calls_of(exercise))
@@ -75,7 +75,7 @@ def test_a_class_has_the_results_that_each_would_have_alone(slug: str) -> None:
 
 
 def test_calls_of_what_a_submission_does_not_name_are_not_noted() -> None:
-    """What is there under a name that is put together earns what it earns alone."""
+    """A function whose name is computed earns the same as without prefetching."""
     lesson = find_lesson("ch06_vjps")
     body = "(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
     named = Submission.of_cells("work.ipynb", [f"def relu_vjp{body}"])
@@ -120,7 +120,7 @@ def test_where_there_is_no_room_for_the_calls_they_are_made_one_by_one(
 
 
 def spoilt(what: str, from_call: int) -> str:
-    """The solution, doing something else from a call on."""
+    """The solution, with other behaviour from this call on."""
     return (
         solution()
         + f"""
@@ -158,7 +158,7 @@ def test_a_call_that_ends_the_process_costs_what_comes_after_it_and_nothing_befo
 
 
 def test_slow_calls_have_their_limit_each(judge_of_sizes: Any) -> None:
-    """Together they take longer than one may."""
+    """All calls together take longer than the limit for one."""
     (slow,) = judge_of_sizes(spoilt("__import__('time').sleep(0.4)", 0))
     assert slow["points"] == slow["max_points"]
 
@@ -172,7 +172,7 @@ def test_answers_that_were_right_once_are_right_again_and_others_are_looked_at(j
 
 
 def test_calls_with_what_the_submission_returned_are_made_with_that() -> None:
-    """Another cache than the solution's: the answers to calls with that one are no answers to these."""
+    """The submission's cache differs from the solution's, so prefetched answers do not apply."""
     lesson = find_lesson("ch07_mlp_backprop")
     text = (ROOT / "solutions" / "ch07_mlp_backprop.py").read_text(encoding="utf-8")
     source = (
@@ -193,7 +193,7 @@ def backward(params, cache, dout):
 
 
 def test_what_befell_the_cells_is_told_of_each_submission() -> None:
-    """The calls fail in the same way; why, their cells say."""
+    """Their calls fail in the same way, but for reasons in different cells."""
     uses = "def saved_bytes(*args, **kwargs):\n    return helper"
     cells = [[f"helper = {broken}", uses] for broken in ("1 / 0", "int('x')")]
     submissions = [Submission.of_cells("work.ipynb", sources) for sources in cells]
@@ -210,7 +210,7 @@ UNREADABLE = {
     "a call-back": 'wire.encode({"callback": 0, "args": (), "kwargs": {}})',
     "an array without its bytes": 'wire.encode({"value": 1}).replace(b"1", b"7")[:-1]+b" "',
 }
-"""Frames that are whole, and that no answer can be read from."""
+"""Complete frames that contain no readable answer."""
 
 TAKES_OVER = """
 import gc
@@ -225,7 +225,7 @@ talk.answer_all = answer_all
 
 @pytest.mark.parametrize("frame", [*UNREADABLE.values(), 'wire.encode({"missing": True})', "wire.encode({})"])
 def test_what_an_accomplice_has_made_pass_is_no_pass_for_others(judge_of_sizes: Any, frame: str) -> None:
-    """The first answers rightly when it is asked again, the second sends the same as the first and knows nothing."""
+    """The first gives right answers when asked again; the second sends the same frame but cannot answer."""
     takes_over = TAKES_OVER.format(frame=frame)
     knows_nothing = SIZES + "    return None\n" + takes_over
     first, second, right, again = judge_of_sizes(solution() + takes_over, knows_nothing, solution(), knows_nothing)
@@ -235,7 +235,7 @@ def test_what_an_accomplice_has_made_pass_is_no_pass_for_others(judge_of_sizes: 
 
 
 def test_what_an_accomplice_has_made_fail_does_not_fail_for_others(judge_of_sizes: Any) -> None:
-    """The first gives all right answers, and one more that is none; so does one that ends in their middle."""
+    """The first gives all right answers and an additional invalid one, or ends among them."""
     right = solution()
     too_many = right + TAKES_OVER.format(frame='wire.encode({"missing": True})').replace(
         "talk.answer_all = answer_all",
@@ -246,7 +246,7 @@ def test_what_an_accomplice_has_made_fail_does_not_fail_for_others(judge_of_size
 
 
 def test_only_answers_that_were_read_decide_again() -> None:
-    """Seen from within: what is remembered was read, each answer of it, and told by nothing else."""
+    """White box: remembered verdicts come only from answers that were all read."""
     wrong = "\nright = saved_bytes\nsaved_bytes = lambda *args, **kwargs: right(*args, **kwargs) + 1"
     sources = [solution() + TAKES_OVER.format(frame=frame) for frame in UNREADABLE.values()]
     sources += [spoilt("raise KeyError", 1), "x = 1", solution(), solution() + wrong]
@@ -268,7 +268,7 @@ def test_only_answers_that_were_read_decide_again() -> None:
 
 @pytest.mark.parametrize("slug", LESSONS)
 def test_the_worker_is_asked_and_not_told(slug: str) -> None:
-    """No question carries a right answer: not in its arguments, not in what comes with it."""
+    """No request contains a right answer, neither in its arguments nor elsewhere."""
 
     def use(judge: Judge) -> None:
         asked: list[Call] = []
@@ -296,7 +296,7 @@ def test_the_worker_is_asked_and_not_told(slug: str) -> None:
 
 
 def arrays_in(value: Any) -> Iterator[bytes]:
-    """The bytes of arrays of some length in data, and of no plain ones."""
+    """The bytes of all longer, non-constant arrays in data."""
     if isinstance(value, tuple | list):
         for item in value:
             yield from arrays_in(item)
@@ -307,7 +307,7 @@ def arrays_in(value: Any) -> Iterator[bytes]:
 
 
 def test_calls_are_prefetched_with_what_they_were_made_with() -> None:
-    """Whatever their check does to it afterwards."""
+    """This holds even if the check changes the arguments later."""
     lesson = find_lesson("ch07_mlp_backprop")
 
     def use(judge: Judge) -> None:
@@ -328,7 +328,7 @@ def test_calls_are_prefetched_with_what_they_were_made_with() -> None:
 
 @pytest.mark.parametrize("extra", [0, 2])
 def test_other_numbers_of_answers_than_were_asked_for_earn_nothing(judge_of_sizes: Any, extra: int) -> None:
-    """A submission that has taken over the conversation answers once, or three times, for all calls at once."""
+    """A submission that controls the stream answers all calls with one answer, or with three."""
     source = (
         SIZES
         + f"""

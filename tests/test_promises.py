@@ -1,4 +1,4 @@
-"""What the points of each lesson hang on: the table of SECURITY.md is what the syllabus and the checks give."""
+"""The table in SECURITY.md of what each lesson's points depend on matches the syllabus and the checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_table_of_security_md_is_up_to_date() -> None:
 
 
 def test_an_old_row_is_said_and_written_again(tmp_path: Path) -> None:
-    """`backprop build --check` called the course whole while a test called SECURITY.md old."""
+    """`backprop build --check` used to accept the course while a test called SECURITY.md outdated."""
     lesson = find_lesson("ch03_accumulation")
     course = Course(tmp_path, {lesson.slug: lesson})
     for part in ("autograder/lessons/ch03_accumulation", "solutions", "course"):
@@ -59,7 +59,7 @@ def test_security_md_names_the_exercises_with_instrumented_checks() -> None:
 
 @pytest.mark.parametrize(("slug", "technique"), [("ch06_vjps", 0), ("ch08_custom_functions", 14)])
 def test_the_parts_make_a_whole(slug: str, technique: int) -> None:
-    """The technique of ch06 is looked for by value, that of ch08 beside the submission."""
+    """ch06's technique is checked by values, ch08's by instruments."""
     lesson = find_lesson(slug)
     found = promised(lesson)
     assert found.points == pytest.approx(lesson.points)

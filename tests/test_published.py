@@ -1,4 +1,4 @@
-"""Where the book and the repository are: one setting, and what notebooks, feedback and pages make of it."""
+"""The setting for the addresses of book and repository, and its effect on notebooks, feedback and pages."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_link_leads_to_the_page_and_without_an_address_names_the_command() -> 
 
 @pytest.mark.parametrize("slug", syllabus())
 def test_every_notebook_says_where_each_exercise_is_taught(slug: str) -> None:
-    """As `backprop build` wrote it, for whatever the setting is; its source with an address."""
+    """In the notebook as built, for any setting; and in its source with an address."""
     lesson = find_lesson(slug)
     cells = json.loads((ROOT / "exercises" / f"{slug}.ipynb").read_text(encoding="utf-8"))["cells"]
     built = "\n".join("".join(cell["source"]) for cell in cells)

@@ -1,4 +1,4 @@
-"""Quizzes and predictions: to choose by place or by length must not beat chance by much."""
+"""Quizzes and predictions: choosing by position or length must not beat chance by much."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autograder.reading.quizzes import Option, Quiz, drawn_order, parse, quizzes
 
 BOOK = Path(__file__).parents[1] / "book"
 MARGIN = 0.10
-"""How far above chance a guesser may come, over the whole book."""
+"""Maximum gain over chance, for the whole book."""
 Guess = Callable[[Sequence[Option]], int]
 
 
 def length(option: Option) -> int:
-    """The letters that a reader sees; formulas as their signs."""
+    """Number of characters that a reader sees; formulas count as rendered."""
     return len(plain([option.text], {}).strip().replace("`", ""))
 
 
@@ -48,7 +48,7 @@ GUESSES: dict[str, Guess] = {
 
 
 def gain(asked: Sequence[Quiz], guess: Guess) -> float:
-    """By how much a guesser's share of right answers lies above that of one who throws dice."""
+    """A guesser's share of right answers minus that of random guessing."""
     single = [one.options for one in asked if sum(option.right for option in one.options) == 1]
     hits = sum(options[guess(options)].right for options in single) / len(single)
     return hits - sum(1 / len(options) for options in single) / len(single)

@@ -107,7 +107,7 @@ inside
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No screen, no other book, and nothing that opens a browser."""
+    """Without a display, a built book or a browser."""
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", VARIABLE):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(webbrowser, "open", lambda address: pytest.fail(f"opened {address}"))
@@ -177,7 +177,7 @@ def _leftovers(markdown: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def not_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The book may be built on this machine, or be built just now: what a test says of its pages is its own."""
+    """Hide this machine's built book, which other processes may be building, from the test."""
     monkeypatch.setattr(Places, "pages", property(lambda self: tmp_path / "not built"))
 
 
@@ -229,7 +229,7 @@ def test_an_installation_without_the_book_says_so(monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A book that is built, and a screen."""
+    """A built book and a display."""
     page = tmp_path / "ch06_vjps.html"
     page.write_text("<h1>VJPs</h1>")
     monkeypatch.setattr(Places, "pages", property(lambda self: tmp_path))
@@ -238,7 +238,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _take_note(monkeypatch: pytest.MonkeyPatch, opened: list[str]) -> None:
-    """A browser that opens whatever it is given."""
+    """A fake browser that records the addresses that it opens."""
 
     def note(address: str) -> bool:
         opened.append(address)
@@ -332,7 +332,7 @@ def test_the_macros_are_those_of_the_book() -> None:
 
 @pytest.mark.parametrize("slug", sorted(syllabus()))
 def test_no_section_shows_a_macro(slug: str) -> None:
-    """`\\loss` says nothing to a reader: it is defined in the book's settings."""
+    """`\\loss` means nothing to a reader, because it is defined in the book's settings."""
     shown = "".join(plain(section.lines, {}) for section in book(Places())[slug].values())
     formulas = re.findall(r"`[^`\n]+`|```latex\n.*?```", shown, re.DOTALL)
     assert not re.findall(rf"\\(?:{'|'.join(MACROS)})(?![a-zA-Z])", "\n".join(formulas))

@@ -1,4 +1,4 @@
-"""The system call filter, decided line by line: on the machine at hand it is attacked, here arm64 is looked at too."""
+"""The system call filter, interpreted line by line, so that arm64 can be tested too; other tests attack it for real."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MACHINES = sorted(ARCHITECTURES)
 PROCESS, OTHER = 4711, 4712
 ALLOWED = 0
 THREAD, CHILD, NEW_USER = 0x003D0F00, 17, 0x10000000
-"""Flags of `clone`: as the C library makes a thread, a process, and one in a namespace of its own."""
+"""Flags of `clone` with which the C library makes a thread and a process, and one for a new user namespace."""
 CALLS: dict[tuple[str, *tuple[int, ...]], int] = {
     ("read", 3): ALLOWED,
     ("mmap", 0, 4096): ALLOWED,
@@ -95,11 +95,11 @@ CALLS: dict[tuple[str, *tuple[int, ...]], int] = {
     ("mknodat", -100): errno.EPERM,
     ("landlock_create_ruleset", 0): errno.EPERM,
 }
-"""Calls with their arguments, and the error that they get."""
+"""The expected error for calls with arguments."""
 
 
 def decided(machine: str, mark: int, number: int, *arguments: int, lines: list[Line] | None = None) -> int:
-    """What the filter of a machine answers, or some other filter: an error's number, 0 for none."""
+    """The errno that a machine's filter, or `lines`, returns for a call; 0 if it is allowed."""
     words = {0: number, 4: mark, **{16 + 8 * i: value & 0xFFFFFFFF for i, value in enumerate(arguments)}}
     lines, at, held = lines or call_filter(machine), 0, 0
     while True:
@@ -141,7 +141,7 @@ def test_calls_by_other_numbers_are_refused(machine: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_what_is_not_listed_is_refused(machine: str) -> None:
-    """Numbers that the kernel has, will have, or never had."""
+    """System call numbers that the kernel has, may get, or never had."""
     architecture, mark = ARCHITECTURES[machine]
     listed = {*(allowed.name for allowed in ALLOWED_CALLS), *LACKING}
     known = {name: number for name in syscalls().names() if (number := number_of(name, architecture)) is not None}

@@ -1,4 +1,4 @@
-"""The relations between a wrong answer and the right one: found on mistakes that people make, silent on chance."""
+"""Relations between wrong and right answers: found for mistakes that people make, not found in random differences."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_finds(mistake: str) -> None:
 
 
 def test_what_is_almost_an_input_is_not_called_unchanged() -> None:
-    """x masked by the sign of g was called x itself: where g is negative x was so small that 0 is within tolerance."""
+    """x masked by the sign of g used to be called x itself, because where g is negative x was within tolerance of 0."""
     x = np.array([1.0851, -8.5e-10, 2.0371, 0.4102, -1.2703])
     masked = np.where(x == -8.5e-10, 0.0, x)
     assert not any("itself" in sentence for sentence in said(masked, np.array([3.0, 1, 4, 1, 5]), "dx", {"x": x}))

@@ -1,4 +1,4 @@
-"""Relations between several outputs, and any arrays whatever: never an error, never more than two sentences."""
+"""Relations between several outputs, and arbitrary arrays: no exceptions, and at most two sentences."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ ANY_ARRAY = hnp.arrays(dtype=DTYPES, shape=SHAPES)
 
 @st.composite
 def two_arrays(draw: st.DrawFn) -> tuple[Array, Array]:
-    """Of one shape, more often than by chance."""
+    """Two arrays, often of the same shape."""
     expected = draw(ANY_ARRAY)
     return draw(st.one_of(ANY_ARRAY, hnp.arrays(dtype=DTYPES, shape=st.just(expected.shape)))), expected
 

@@ -1,4 +1,4 @@
-"""`backprop release`: what a class gets works where nothing else of the course is, and holds no answer."""
+"""`backprop release`: the released course works on its own, and contains no answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SLUG = "ch01_computation_graph"
 PARTS = ("autograder", "course", "exercises", "solutions")
 LONG = 40
-"""Of all lessons together, many short lines are somebody's and stand in the grader all the same."""
+"""Minimum length of searched lines for all lessons together, because many short lines also occur in the grader."""
 EVERYBODYS = {
     ("autograder/lessons/ch07_mlp_backprop/checks/train.py", "shifted = logits - logits.max(axis=1, keepdims=True)"),
     (
@@ -38,7 +38,7 @@ EVERYBODYS = {
         "parameter.grad = torch.zeros_like(parameter)",
     ),
 }
-"""Lines that were looked at: each does there what it does for anybody."""
+"""Reviewed lines, which are common code and reveal no answer."""
 GRADCHECK = "autograder/lessons/ch02_chain_rule/scenarios/gradcheck.py"
 LOOKED_AT = {
     (GRADCHECK, "convolution", "ch06/conv2d_vjp"),
@@ -47,11 +47,11 @@ LOOKED_AT = {
     ("autograder/lessons/ch03_accumulation/checks/microbatch_gradient.py", "_sum_rows", "ch03/bias_gradient"),
     ("autograder/lessons/ch07_mlp_backprop/checks/train.py", "some_slopes", "ch07/forward"),
 }
-"""Functions that look like an answer and are none: forward passes, where backward ones are asked, without the shift
-that keeps exponentials finite; a sum over other axes; and the formula of ch07's network, which its contract prints,
-without the cache that is asked for."""
+"""Reviewed functions that resemble an answer but are none: forward passes where backward ones are asked for, without
+the shift that keeps exponentials finite; a sum over other axes; and ch07's network, which its contract shows, without
+the requested cache."""
 LEAST_TELLING = 25
-"""Characters of a line from which on it is somebody's: shorter ones are everybody's."""
+"""Minimum length of a line that identifies its source; shorter lines are common code."""
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The texts of a release of all lessons, but for chapters, hints and books: these take long to write."""
+    """The texts of a release of all lessons, without chapters, hints and answer books, which take long to write."""
     out = tmp_path_factory.mktemp("whole") / "out"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("autograder.authoring.release._answer_book", lambda *args: bz2.compress(b""))
@@ -163,7 +163,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def _without_what_tells(texts: dict[str, str]) -> dict[str, str]:
-    """Chapters derive the answers, and that is what they are for; the last hint gives the way to whoever is stuck."""
+    """Leave out chapters, which derive the answers on purpose, and last hints, which reveal the method."""
     texts = {name: text for name, text in texts.items() if not name.startswith("book/")}
     hints = re.compile(r"^hints = \[.*?\]$", flags=re.MULTILINE | re.DOTALL)
     return texts | {"course/syllabus.toml": hints.sub("", texts["course/syllabus.toml"])}
@@ -179,7 +179,7 @@ def _secret_lines(solution: str) -> list[str]:
 
 
 def test_no_line_of_a_solution_is_in_it(released: Path, solution: str) -> None:
-    """Not in its answer book either."""
+    """This includes its answer book."""
     secret = [line for line in _secret_lines(solution) if len(line) >= LEAST_TELLING]
     assert len(secret) > 20
     texts = _without_what_tells(dict(_texts(released)))
@@ -194,7 +194,7 @@ def test_no_line_that_tells_is_in_one_of_all_lessons(whole: dict[str, str]) -> N
 
 
 def _answers() -> dict[str, tuple[str, str]]:
-    """Each exercise's own answer, and what is handed out in its place."""
+    """Each exercise's solution, and the stub that is handed out instead."""
     course, found = Course.at(), {}
     for slug, lesson in syllabus().items():
         stubs = answers(read_submission(course.notebook(slug)), lesson)
@@ -204,7 +204,7 @@ def _answers() -> dict[str, tuple[str, str]]:
 
 
 def test_no_function_looks_like_an_answer(whole: dict[str, str]) -> None:
-    """Renamed, or with a slice taken off: an instrument of a release earned 4 of 4 points, and a helper 3 of 3."""
+    """Also renamed or sliced: a released instrument used to earn 4 of 4 points, and a helper 3 of 3."""
     python = {name: text for name, text in whole.items() if name.endswith(".py")}
     assert copies(python, _answers()) == LOOKED_AT
 
@@ -254,7 +254,7 @@ def test_a_syllabus_of_some_lessons_is_one(tmp_path: Path) -> None:
 
 
 def test_pages_come_without_the_courses_own_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And do not ask for them: after a pass, the console of a page had a 404."""
+    """They also do not request them: after a pass, a page's console used to show a 404."""
     built = tmp_path / "html" / "_static" / "page"
     built.mkdir(parents=True)
     (built / f"{SLUG}.solved.json").write_text("{}")

@@ -1,4 +1,4 @@
-"""What is remembered has bounds, and one value does not take the room of all others."""
+"""The cache is bounded, and one value cannot evict all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repairs of ch12's programs: right ones earn everything, wrong ones are named, and nothing gives the place away."""
+"""Repairs of ch12's programs: right ones earn full points, wrong ones are named, and stubs do not reveal the fault."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ NAMED: list[tuple[str, dict[str, str], str]] = [
     ("gradient_report", {ALL_NORMS: ALL_NORMS.replace("double().norm()", "norm().double()")},
      "norm_in_the_dtype_of_the_gradient"),
 ]  # fmt: skip
-"""Wrong repairs in a learner's own words, and the mistake that they are."""
+"""Wrong repairs in a learner's own style, with the name of their mistake."""
 
 
 MODEL_RUN = """\
@@ -179,7 +179,7 @@ SAID: list[tuple[str, dict[str, str], str]] = [
     ("gradient_report", {REPORT: "return {name: {'norm': norm} for name, norm in norms.items()}"},
      "gradient_report returned a dict. A list of dicts is asked"),
 ]  # fmt: skip
-"""What the grader once accepted, or said less well."""
+"""Repairs that the grader once accepted, or explained badly."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -229,7 +229,7 @@ def test_what_is_wrong_is_said(name: str) -> None:
 
 
 def test_what_a_cell_sets_in_pytorch_changes_no_verdict() -> None:
-    """The chapter says to measure in float64; a cell that makes it the default made a right fix_05 an error."""
+    """The chapter suggests float64; a cell that made it the default used to make a right fix_05 fail."""
     source = Places().source(LESSON.slug).read_text(encoding="utf-8")
     try:
         assert shares_of("fix_05", [f"{source}\ntorch.set_default_dtype(torch.float64)"]) == [1.0]
@@ -248,7 +248,7 @@ def test_the_program_handed_out_earns_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_gives_the_place_away(name: str) -> None:
-    """The cell that is handed out has no comment, and differs from the solved one in a few lines."""
+    """The cell that is handed out has no comments, and differs from the solved one in a few lines."""
     stub, solved = (
         {cell.metadata.get("exercise"): cell.source for cell in notebook.cells}[name]
         for notebook in (stub_notebook(LESSON), solved_notebook(LESSON))

@@ -1,7 +1,7 @@
-"""Students who are called what our code looks for: the names are gathered from the code, so that a new one is tried.
+"""Students whose names equal file or row names in our code; the names are collected from the code itself.
 
-A folder of results holds the grader's files and the teacher's beside the students'; exports have rows and files of
-their own. None may be taken for a student's, or a student's for it.
+A folder of results contains files of the grader and the teacher besides the students', and exports have their own rows
+and files. None of these may be mistaken for a student's, or the reverse.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ WHO_KNOWS_FOLDERS = ("classroom", "commands", "gradebook", "learning", "nbgrader
 RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
 NAME = re.compile(r"[ \w.()-]{4,40}")
 NO_STUDENTS = {*SYSTEM, METADATA}
-"""What systems and a platform put into a class folder."""
+"""Entries that operating systems and a platform put into a class folder."""
 
 
 def looked_for() -> Iterator[str]:
-    """The names in the code: constants, what is in lists of them, and what is joined to a path."""
+    """The names in the code: constants, items of constant lists, and parts of paths."""
     for part in WHO_KNOWS_FOLDERS:
         for file in sorted((ROOT / "autograder" / part).rglob("*.py")):
             name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -61,7 +61,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def names() -> list[str]:
-    """Those that a name of a file or a person could be, each once, also where capitals do not count."""
+    """The collected names that a file or person could have, without duplicates, ignoring case."""
     found = {name for name in looked_for() if NAME.fullmatch(name)} - NO_STUDENTS
     return sorted({as_folder(name).casefold(): name for name in sorted(found)}.values())
 
@@ -76,7 +76,7 @@ def test_the_names_are_found() -> None:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A class in which every student is called so, graded; every other one handed in a zip."""
+    """A graded class of students with these names; every other one handed in a zip."""
     folder = tmp_path_factory.mktemp("reserved")
     for number, name in enumerate(NAMES):
         source = RIGHT + f"# {number}\n"
@@ -137,7 +137,7 @@ def test_each_is_a_student_of_similarity(graded: tuple[Path, subprocess.Complete
 
 
 def test_results_of_an_older_grader_are_moved_and_none_is_lost(tmp_path: Path) -> None:
-    """It wrote them beside its own files and the teacher's, so that one hand-in could end all reports."""
+    """It stored them beside its own files and the teacher's, so that one hand-in could break all reports."""
     students = ["ann", STUDENTS, OVERRIDES, RULES, "ch06_vjps.json"]
     results = write(tmp_path / "results", *(a_result(name) for name in students))
     for name in sorted(students, key=lambda name: name == STUDENTS):

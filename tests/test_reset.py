@@ -1,4 +1,4 @@
-"""Stubs put back: whole notebooks, odd ones, Python files in cells and without, and what is kept of an answer."""
+"""Restoring stubs in complete and odd notebooks and in Python files with and without cells, and backups of answers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_reset_in_a_plain_python_file_takes_the_definition_alone(tmp_path: Path)
 
 
 def split(cells: list[dict[str, Any]]) -> None:
-    """As an editor splits a cell: both halves have the marks, and ids of their own."""
+    """Split a cell as an editor does: both halves have the metadata, and their own ids."""
     cell = cell_of(cells)
     lines = cell["source"]
     cells.insert(cells.index(cell) + 1, {**cell, "id": "other", "source": lines[1:]})
@@ -95,7 +95,7 @@ def lose_the_marks(cells: list[dict[str, Any]]) -> None:
 
 
 def lose_the_marks_in_the_middle_of_a_line(cells: list[dict[str, Any]]) -> None:
-    """No definition can be found in what is no Python; the cell still has its id."""
+    """The cell is not valid Python, so that no definition can be found, but it still has its id."""
     cell_of(cells).update(source=[*ANSWER.splitlines(keepends=True), "\n    return ("], metadata={"exercise": 7})
 
 
@@ -205,7 +205,7 @@ def test_every_stub_can_be_put_back(tmp_path: Path) -> None:
 
 
 def test_half_a_character_in_a_notebook_survives_a_reset(tmp_path: Path) -> None:
-    """JSON can say it, UTF-8 cannot."""
+    """JSON can contain a lone surrogate, UTF-8 cannot."""
     file = tmp_path / "ch06_vjps.ipynb"
     text = notebook(lambda cells: cells[0].update(source="a = 'MARK'"))
     file.write_text(text.replace("MARK", "\\ud800"))
@@ -216,7 +216,7 @@ def test_half_a_character_in_a_notebook_survives_a_reset(tmp_path: Path) -> None
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
-    """Somebody else's folder had `kept` lead to the files that IPython runs when it starts."""
+    """A hostile folder could make `kept` a link to the files that IPython runs at startup."""
     work, elsewhere = tmp_path / "work", tmp_path / "startup"
     work.mkdir()
     elsewhere.mkdir()

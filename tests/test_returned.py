@@ -1,4 +1,4 @@
-"""What a submission returns is read by PyTorch's own functions, in every scenario."""
+"""In every scenario, results of a submission are read with PyTorch's own functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from course.instruments.live import LiveStorages, storage_bytes
 
 LESSONS = sorted({file.parent.parent for file in Path("autograder/lessons").glob("*/scenarios/*.py")})
 TAKERS = {"plain", "array", "_data"}
-"""What takes a value, once and for all."""
+"""Functions that validate a value, after which it may be used."""
 ASK_NOTHING = {
     "isinstance",
     "len",
@@ -32,13 +32,13 @@ ASK_NOTHING = {
     "storage_bytes",
 }
 GIVE_NUMBERS = {"shape", "dtype", "ndim", "requires_grad", "is_leaf", "bytes", "training", "nbytes", "itemsize", "name"}
-"""Attributes of tensors that no instance can hide, and of objects that are no tensors."""
+"""Attributes of tensors that no instance can override, and attributes of other objects."""
 BEGIN_PASSES = {"torch.autograd.grad", "torch.autograd.backward", "_grad"}
 OF_MODULES = {
     *("modules", "named_modules", "parameters", "named_parameters", "train", "eval", "zero_grad", "state_dict"),
     *("load_state_dict", "register_forward_hook", "double"),
 }
-"""Methods of a network that a submission makes: the scenario asks for it, and its results are taken in their turn."""
+"""Methods of a submission's network that scenarios may call, because their results are validated too."""
 
 
 class Subclass(torch.Tensor):
@@ -90,7 +90,7 @@ def test_reading_is_nobody_elses() -> None:
 
 
 def test_instruments_ask_no_attribute() -> None:
-    """A storage takes attributes as well, and stays the same object."""
+    """A storage also accepts attributes, and stays the same object."""
     with LiveStorages() as live:
         tensor = torch.ones(1000)
         tensor.untyped_storage().nbytes = lambda: 0  # type: ignore[method-assign]
@@ -156,7 +156,7 @@ def _imports_torch(tree: ast.Module) -> bool:
 
 
 class _Returned:
-    """The expressions of a function that are what a submission returned, and no longer once `plain` has taken it."""
+    """Finds the expressions in a function that hold a submission's result before `plain` has validated it."""
 
     def __init__(self, function: ast.FunctionDef, givers: set[str]) -> None:
         self._givers, self._function = givers, function

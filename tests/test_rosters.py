@@ -1,4 +1,4 @@
-"""Who is in a class: every platform's own table is read, rows are joined, and nobody becomes two in silence."""
+"""Rosters: every platform's table is read, rows are joined, and no student is duplicated silently."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_rows_of_all_platforms_are_joined(tmp_path: Path) -> None:
 
 
 def test_a_person_keeps_every_account_of_several_tables(tmp_path: Path) -> None:
-    """A renamed GitHub account, a second mail address: each was lost, and its hand-ins became a second student's."""
+    """A renamed GitHub account or second mail address used to be lost, so that its hand-ins became another student."""
     files = [
         table(tmp_path, "canvas.csv", CANVAS),
         table(tmp_path, "one.csv", GITHUB),
@@ -125,7 +125,7 @@ def test_a_person_keeps_every_account_of_several_tables(tmp_path: Path) -> None:
 
 
 def test_two_people_with_one_mail_address_stay_two_and_are_said(tmp_path: Path) -> None:
-    """The second one vanished in the first."""
+    """The second person used to be merged into the first."""
     text = "Name,ID,Mail\nAda King,7,family@x.edu\nEve King,8,family@x.edu\nAda King,7,family@x.edu\n"
     found = People(read_rosters([table(tmp_path, "class.csv", text)]), ["Ada King", "8", "family@x.edu"])
     assert {one.shown: one.own for one in found.students} == {
@@ -228,7 +228,7 @@ def test_hand_ins_are_found_by_what_platforms_call_them(tmp_path: Path) -> None:
 
 
 def test_who_has_no_letter_in_the_name_is_found_by_the_number_alone() -> None:
-    """Canvas leaves letters and digits of a name, and so nothing of these."""
+    """Canvas only keeps ASCII letters and digits of a name, so nothing is left of these names."""
     people = [Person(name, ids={"canvas": number}) for name, number in [("🦄🦄", "7013"), ("...", "7014")]]
     found = People(people, ["_7013", "_7014", "_7015"])
     assert {one.shown: one.own for one in found.students} == {"🦄🦄": ["_7013"], "...": ["_7014"], "_7015": ["_7015"]}
@@ -258,7 +258,7 @@ def test_a_teams_hand_in_is_that_of_each_member() -> None:
 
 
 def test_moodles_namesakes_are_the_same_two_in_each_assignment(tmp_path: Path) -> None:
-    """Its numbers are another in each assignment; a grading worksheet of each says whose they are."""
+    """Moodle's numbers differ by assignment; each assignment's grading worksheet assigns them to students."""
     second = WORKSHEET.replace("Participant 71", "Participant 95").replace("Participant 72", "Participant 94")
     people = read_rosters([table(tmp_path, "ch06.csv", WORKSHEET), table(tmp_path, "ch07.csv", second)])
     assert len(people) == 2
@@ -299,7 +299,7 @@ def test_moodles_times(text: str, iso: str) -> None:
 
 
 def test_brightspaces_namesakes_are_told_apart_by_a_table_of_their_numbers(tmp_path: Path) -> None:
-    """As the message says: its export has no number, and whoever downloads the hand-ins sees whose it is."""
+    """As the message says: the export of Grades lacks the number, which the downloaded hand-ins have."""
     export = table(tmp_path, "export.csv", BRIGHTSPACE.replace("Müller,Bob,bob@x.edu", "King,Ada,ada2@x.edu"))
     names = ["Ada King_71", "Ada King_72"]
     alone = People(read_rosters([export]), names)

@@ -33,7 +33,7 @@ def test_cells_share_one_module_and_values_come_back(run_cells: Make) -> None:
 
 
 def test_a_namedtuple_is_the_tuple_that_it_is(run_cells: Make) -> None:
-    """It was "an object of type Grads; expected a tuple of 2". One inside of what is returned stays what it is."""
+    """It used to be "an object of type Grads; expected a tuple of 2". A nested one keeps its class."""
     run = run_cells(
         "from collections import namedtuple\nGrads = namedtuple('Grads', 'da db')\n"
         "def f():\n    return Grads(1, 2)\ndef g():\n    return 1, Grads(3, 4)\ndef h(cache):\n    return cache.db\n"
@@ -46,7 +46,7 @@ def test_a_namedtuple_is_the_tuple_that_it_is(run_cells: Make) -> None:
 
 
 def test_text_and_numbers_of_a_class_of_their_own_are_text_and_numbers(run_cells: Make) -> None:
-    """A status from `np.select`, and a member of a `StrEnum`, were "an object of type str_; expected some text"."""
+    """A status from `np.select` or a `StrEnum` used to be "an object of type str_; expected some text"."""
     run = run_cells(
         "import enum\nimport numpy as np\nclass Mode(enum.StrEnum):\n    FORWARD = 'forward'\n"
         "class Bytes(int):\n    def __int__(self): return 0\n"
@@ -87,7 +87,7 @@ def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -
     ],
 )
 def test_below_a_statement_that_fails_definitions_are_made(run_cells: Make, imports: str, fails: str) -> None:
-    """And nothing else: what a cell computes is not computed any further."""
+    """Only definitions: no other statement below it runs."""
     below = (
         "import os\nSCALE = 2\nTABLE = [SCALE] * 3\nunneeded = [].pop()\nprint(SCALE)\n"
         "def f(x):\n    return SCALE * x + TABLE[0]\n"
@@ -147,7 +147,7 @@ def test_nobody_answers_input(run_cells: Make) -> None:
 
 
 def test_of_several_cells_for_a_function_the_last_says_why_there_is_none(run_cells: Make) -> None:
-    """`f = None` below an older cell that is no Python was blamed on that one."""
+    """`f = None` used to be blamed on an older cell that is not Python."""
     assert "f is not defined as a function: cell 2 has given that name" in why_f_is_missing(
         run_cells("def f(:\n    pass", "f = None")
     )
@@ -156,7 +156,7 @@ def test_of_several_cells_for_a_function_the_last_says_why_there_is_none(run_cel
 
 
 def test_a_definition_that_does_not_run_is_found_where_it_stands() -> None:
-    """There was "no function of that name", and it stood on the screen."""
+    """The message used to be "no function of that name", although the notebook defined it."""
     for kind in ("markdown", "raw"):
         cells = [{"cell_type": "code", "source": "x = 1"}, {"cell_type": kind, "source": "def f(x):\n    return x"}]
         said = SourceText(parse_submission("a.ipynb", json.dumps({"cells": cells}).encode()), []).why_missing("f")
@@ -169,7 +169,7 @@ def test_a_definition_that_does_not_run_is_found_where_it_stands() -> None:
 
 
 def test_of_two_definitions_it_is_said_which_one_counts() -> None:
-    """A stub that was copied below the solution was "not written yet", and a scratch cell raised a TypeError."""
+    """With a stub copied below the solution, the exercise used to be "not written yet"."""
     source = SourceText(Submission.of_cells("work", ["def f(x):\n    return x", "y = 1", "def f():\n    ..."]), [])
     assert source.defined_again("f") == " cell 1 defines f, too: what counts is the last one, cell 3."
     assert SourceText(Submission.of_cells("work", ["def f(x):\n    return x", "f(1)"]), []).defined_again("f") == ""
@@ -202,13 +202,13 @@ def test_magics_and_shell_lines_are_no_errors(run_cells: Make) -> None:
 
 
 def test_a_line_that_keeps_what_a_magic_gives_costs_no_cell(run_cells: Make) -> None:
-    """The functions of such a cell have been called not defined, with 'invalid syntax' in a line that IPython ran."""
+    """Such a cell's functions used to be "not defined", with 'invalid syntax' in a line that IPython runs."""
     run = run_cells("files = !ls\ntime = %timeit -o 1\ndef f():\n    return 2")
     assert value(run, "f") == 2
 
 
 def test_a_cell_that_awaits_runs_as_in_jupyter(run_cells: Make) -> None:
-    """What it defined has been called not written yet, as "not Python ('await' outside function)"."""
+    """Its definitions used to be "not written yet", with "not Python ('await' outside function)"."""
     awaits = "import asyncio\nawait asyncio.sleep(0)\ndef f():\n    return 1\nx = [await asyncio.sleep(0, 2)]"
     run = run_cells(awaits, "def g():\n    return x[0]")
     assert run.process.problems == []
@@ -218,7 +218,7 @@ def test_a_cell_that_awaits_runs_as_in_jupyter(run_cells: Make) -> None:
 @pytest.mark.parametrize("before", ["", "import math\n", "%matplotlib inline\n"])
 @pytest.mark.parametrize("wait", ["await asyncio.sleep(0.01)", "await asyncio.to_thread(int)"])
 def test_a_cell_may_await_at_its_top_as_in_jupyter(run_cells: Make, before: str, wait: str) -> None:
-    """The functions of such a cell have been called not defined, in a line that is 'not Python'."""
+    """Such a cell's functions used to be "not defined", because of a line that is 'not Python'."""
     run = run_cells("import asyncio", f"{before}{wait}\ndef f():\n    return 2\nx = await asyncio.sleep(0, 3)\ny = x")
     assert value(run, "f") == 2
     assert run.process.problems == []
@@ -240,7 +240,7 @@ def test_a_cell_that_never_ends_or_ends_the_process_is_left_out(run_cells: Make,
 
 
 def test_the_slow_cell_is_named_and_none_before_it(worker: Worker) -> None:
-    """'cell 1 took 2 s' has been said of those before it: answers are held while more is asked."""
+    """Earlier cells used to be blamed, because answers are held while more requests wait."""
     at: list[str] = []
     submission = Submission.of_cells("a test", ["x = 1", "y = 2", "import time\ntime.sleep(1.5)"])
     run = SubmissionRun(SubmissionProcess(submission, worker, at_cell=at.append))
@@ -271,7 +271,7 @@ def test_who_is_asked_to_forget_remembers_nothing(run_cells: Make) -> None:
 def test_cells_that_a_check_has_run_again_have_their_time_again(
     run_cells: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else an honest notebook that trains something at its top would run out of it."""
+    """Otherwise an honest notebook that trains a model at its top would run out of time."""
     monkeypatch.setattr("autograder.judging.asking.submission_process.LOAD_SECONDS", 1.0)
     run = run_cells("import time\ntime.sleep(0.4)\ndef f():\n    return 1")
     for _ in range(4):
@@ -342,7 +342,7 @@ def g():
 
 
 def test_a_process_that_ends_while_it_is_looked_at_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that was killed, and waited for by its launcher between two looks of ours, cost its submission all."""
+    """A worker that was killed and reaped between two of our lookups used to cost its submission all points."""
 
     def ended(process: psutil.Process, recursive: bool) -> list[psutil.Process]:
         raise psutil.NoSuchProcess(process.pid)
@@ -363,7 +363,7 @@ def test_a_scratch_folder_serves_again_only_if_nothing_was_put_into_it(run_cells
 
 
 def test_a_backward_pass_that_runs_into_itself_is_told_as_that() -> None:
-    """It "was killed by SIGSEGV", which says nothing to whoever forgot to detach what a backward pass starts from."""
+    """It used to be "was killed by SIGSEGV", which does not help a learner who forgot to detach a tensor."""
     again = (
         "import torch\nclass Again(torch.autograd.Function):\n"
         "    @staticmethod\n    def forward(ctx, x):\n        y = 2 * x\n        ctx.save_for_backward(y)\n"

@@ -1,4 +1,4 @@
-"""The class's secret: slow to guess, and said to be weak where it is."""
+"""The class's salt is slow to guess, and weak ones cause a warning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BACKPROP = Path(sys.executable).with_name("backprop")
 
 
 def test_a_guess_takes_as_long_as_thousands_of_hashes() -> None:
-    """Counted in processor time, beside what a guess took before: a hash and a generator."""
+    """In processor time, relative to a hash and a generator, which a guess used to take."""
     start = time.process_time()
     class_key("a guess")
     slow = time.process_time() - start

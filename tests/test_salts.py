@@ -1,4 +1,4 @@
-"""Right answers lose nothing with a few salts, and the tool finds a check that refuses one."""
+"""Right answers pass with several salts, and the tool finds a check that rejects one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot cross a process: objects, methods and PyTorch graphs, exercised by our code beside the submission."""
+"""Scenarios: our code in the submission's process uses objects, methods and graphs that cannot be sent."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_an_odd_object_is_said_to_be_odd(grade: Callable[..., SubmissionResult])
 
 
 def test_what_is_not_implemented_elsewhere_is_not_called_a_stub(grade: Callable[..., SubmissionResult]) -> None:
-    """PyTorch raises some where a method of a Function is missing; what it says stands nowhere in the submission."""
+    """PyTorch raises NotImplementedError for a missing method of a Function, without a line of the submission."""
     code = RIGHT.replace("return Counter(self.n + by)", 'raise NotImplementedError("You must" + " implement it")')
     message = by_name(grade(code))["Counter.increase"].message
     assert "raised NotImplementedError: You must implement it" in message
@@ -216,7 +216,7 @@ def test_what_is_not_implemented_elsewhere_is_not_called_a_stub(grade: Callable[
 
 
 def test_a_tuple_of_gradients_that_is_multiplied_is_asked_about(grade: Callable[..., SubmissionResult]) -> None:
-    """PyTorch takes it for an index, and says so of a line without any."""
+    """PyTorch takes the tuple for an index, in a line without one."""
     said = "only integer tensors of a single element can be converted to an index"
     code = RIGHT.replace("return Counter(self.n + by)", f"raise TypeError({said!r})  # grad(y)")
     message = by_name(grade(code))["Counter.increase"].message
@@ -381,7 +381,7 @@ def test_a_package_that_is_not_installed_costs_its_exercises_only(
 
 
 def test_what_gradgradcheck_draws_is_the_same_for_the_same_question() -> None:
-    """Near the tolerances the answer depends on the draw, and so would the name of a mistake."""
+    """Near the tolerances the verdict depends on the draw, and so would a mistake's name."""
     drawn: list[list[float]] = []
     known: dict[str, Any] = {"points": [np.ones((1, 2))], "raises": {}}
 

@@ -1,4 +1,4 @@
-"""Slips of the reference, and two known mistakes at once: what is said of answers that no known mistake gives."""
+"""Messages for answers that no known mistake gives: slips of the reference, or two known mistakes at once."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def told(root: Path) -> Callable[..., str]:
-    """What is said of an answer to norm_vjp: of the right one, with one part of its text replaced."""
+    """The message for norm_vjp's reference with parts of its text replaced."""
 
     def message(*replaced: tuple[str, str], exercise: str = "norm_vjp") -> str:
         source = RIGHT
@@ -180,7 +180,7 @@ def test_a_search_that_takes_too_long_says_nothing(told: Callable[..., str], mon
 
 
 def test_one_answer_that_takes_too_long_silences_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hand-in that is wrong in the dearest check only kept its classmates from being told, for as long as a judge."""
+    """A hand-in that only fails the most expensive check used to end the search for all classmates of its judge."""
     search: Any = searching.Search(None, "norm_vjp", [], 0, None)  # type: ignore[arg-type]
     candidates = [object(), object()]
     for given_up in range(1, searching.MOST_GIVEN_UP + 1):
@@ -271,7 +271,7 @@ def test_a_helper_is_blamed_only_where_the_right_one_changes_the_verdict(helper:
 
 
 def test_what_drops_an_exception_is_ended_all_the_same(capfd: pytest.CaptureFixture[str]) -> None:
-    """Python drops what a destructor raises: an endless loop in the one and then another would never end."""
+    """Python drops exceptions raised in a destructor, so endless loops in several of them would never end."""
 
     class Endless:
         def __del__(self) -> None:

@@ -1,4 +1,4 @@
-"""What is shown of a case that a scenario builds stands on its own: pasted into a notebook, it gives the case."""
+"""The code shown for a scenario's case is self-contained: pasted into a notebook, it builds the case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from course.syllabus import find_lesson
 
 
 def told(slug: str, exercise: str, mistake: str) -> str:
-    """What a learner with a known mistake is told."""
+    """The message for a learner with a known mistake."""
     lesson = find_lesson(slug)
 
     def say(judge: Judge) -> str:
@@ -31,7 +31,7 @@ def told(slug: str, exercise: str, mistake: str) -> str:
 
 
 def pasted(message: str, **names: Any) -> dict[str, Any]:
-    """The names that the lines of a case give, each run as it stands."""
+    """The names defined by a case's lines, each run as shown."""
     for line in re.findall(r"^  (\w+ += .+)$", message, re.MULTILINE):
         exec(line, names)
     return names

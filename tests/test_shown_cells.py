@@ -1,4 +1,4 @@
-"""What a reader copies from a page, cell after cell, runs: each name comes from a shown cell, Python or an exercise."""
+"""A page's shown cells run in order: each name comes from a shown cell, Python or an exercise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ read = pytest.importorskip("myst_nb.core.read", reason="pages need the extra `bo
 BOOK = Path(__file__).parents[1] / "book"
 PAGES = {"ch10_activation_memory": False, "ch12_debugging": True}
 PAGES |= {"ch13_beyond_first_order": False, "ch14_scaling_out": False}
-"""Whether a reader of the page is told to copy folded cells, too, all that draw nothing."""
+"""Whether the page tells readers to copy folded cells as well, all of which draw nothing."""
 
 
 def shown_cells(text: str, *, folded: bool = False) -> list[str]:
@@ -57,7 +57,7 @@ def used(table: symtable.SymbolTable) -> set[str]:
 
 
 def missing(text: str, known: set[str], *, folded: bool = False) -> list[str]:
-    """Names that no shown cell makes before they are used."""
+    """Names that are used before any shown cell defines them."""
     found = list[str]()
     for code in shown_cells(text, folded=folded):
         known = known | made(code)

@@ -1,4 +1,4 @@
-"""Which answers of a class are alike: what is found, what accuses nobody, and what other programs get."""
+"""Similar answers in a class: what is found, what must not accuse anybody, and exports for other programs."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def alike(first: str, second: str) -> bool:
 
 
 def compared(answers: dict[str, str], exercise: str = "softmax_vjp", reference: str = USUAL) -> ExerciseFindings:
-    """The findings of a class; a name `team/ada` is of a team."""
+    """The findings of a class; a name like `team/ada` belongs to a team."""
     listed = [Answer(None, None, reference)]
     listed += [Answer(name.rpartition("/")[2], name.partition("/")[0], code) for name, code in answers.items()]
     return compare(ExerciseAnswers(SLUG, exercise, "", listed), {exercise})
 
 
 def others(count: int) -> dict[str, str]:
-    """So many students with answers of their own."""
+    """This many students with different answers."""
     draw = random.Random(7)
     words = ["np.exp", "np.log", "np.sum", "np.max", "np.abs", "np.sqrt"]
     return {
@@ -209,7 +209,7 @@ def test_a_copy_of_the_model_solution_is_said() -> None:
 
 
 def test_a_student_called_as_the_model_solution_is_a_student() -> None:
-    """Whoever hands in the same is not told of the model solution, and the name is among the names."""
+    """An equal hand-in is reported with the student's name, not as the model solution."""
     listed = [Answer(None, None, USUAL), Answer(MODEL_SOLUTION, MODEL_SOLUTION, ODD), Answer("bob", "bob", ODD)]
     listed += [Answer(name, name, code) for name, code in others(20).items()]
     found = compare(ExerciseAnswers(SLUG, "softmax_vjp", "", listed), {"softmax_vjp"})
@@ -285,7 +285,7 @@ def test_a_class_is_compared_and_nothing_of_it_runs(backprop: Command, tmp_path:
 
 
 def test_what_has_no_text_to_compare_is_said_and_whole_files_are_compared(tmp_path: Path) -> None:
-    """Two identical files with full points were neither compared nor mentioned."""
+    """Two identical files with full points used to be neither compared nor mentioned."""
     filler = "".join(f"# %%\n#{'x' * (MOST_IN_A_CELL - 10)}\n" for _ in range(11))
     ways = {
         "nested": "import numpy as np\nif True:\n" + textwrap.indent(PLAIN, "    "),

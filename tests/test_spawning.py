@@ -1,4 +1,4 @@
-"""The backend for machines without fork, run here: one process a submission, over the loopback interface."""
+"""The backend for machines without fork: one process per submission, connected over the loopback interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The error of a finite difference of exp: its parts against what 50 digits say, and against what is measured."""
+"""The parts of a finite difference's error for exp, compared with 50-digit arithmetic and with measurements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXPONENTS = np.arange(-13, 0.01, 0.125)
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_truncation_is_what_a_difference_without_rounding_is_off_by(formula: str) -> None:
-    """With 50 digits nothing is rounded that counts: the formula's own error is left."""
+    """With 50 digits, rounding is negligible and only the formula's own error is left."""
     for exponent in range(-12, -1):
         h = Decimal(10) ** exponent
         down, wide = (1 / h.exp(), 2) if formula == "central" else (Decimal(1), 1)
@@ -28,7 +28,7 @@ def test_truncation_is_what_a_difference_without_rounding_is_off_by(formula: str
 
 @pytest.mark.parametrize(("dtype", "formula"), CASES)
 def test_both_parts_add_up_to_no_less_than_is_measured(dtype: str, formula: str) -> None:
-    """To the right of the best step they are what is measured; to the left they are above it, and by little."""
+    """Right of the best step they equal the measured error; left of it they are slightly above it."""
     best = curves.best_step(dtype, formula)
     for h in 10.0 ** EXPONENTS[EXPONENTS <= -0.5]:
         measured = curves.rms_error(dtype, h, formula)

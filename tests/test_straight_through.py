@@ -17,7 +17,7 @@ LESSON = load_module(Path(__file__).parents[1] / "solutions" / "ch08_custom_func
 
 
 class SignSTE(torch.autograd.Function):
-    """The sign forward, the identity backward."""
+    """Sign in forward, identity in backward."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
@@ -29,7 +29,7 @@ class SignSTE(torch.autograd.Function):
 
 
 class ClampSTE(torch.autograd.Function):
-    """The clamp to -2 to 2 forward, the identity backward."""
+    """Clamp to [-2, 2] in forward, identity in backward."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
@@ -41,7 +41,7 @@ class ClampSTE(torch.autograd.Function):
 
 
 def quantized(name: str, backward: str, w: torch.Tensor) -> torch.Tensor:
-    """The quantizer as a program that PyTorch differentiates: `clipped` is a clamp before what passes g on."""
+    """The quantizer as a program that PyTorch differentiates; `clipped` adds a clamp before the identity."""
     if name == "sign":
         passed = {"true": w, "straight": w, "clipped": w.clamp(-1, 1)}[backward]
         return torch.sign(passed) if backward == "true" else SignSTE.apply(passed)

@@ -1,4 +1,4 @@
-"""A lesson's source becomes the notebook that it should, and a source that cannot is refused in words."""
+"""A lesson's source becomes the expected notebook, and an invalid source is refused with a message."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ Counter.back = back
 '''
 _UP, _BACK = PARTS.index('# %% exercise="Counter" part="counting up"'), PARTS.index('# %% exercise="Counter.back"')
 APART = PARTS[_BACK:] + "\n" + PARTS[_UP:_BACK]
-"""The second exercise, and after it the second part of the first."""
+"""The second exercise, followed by the second part of the first."""
 IN_PARTS = Lesson("ch01_small", "Small", "I", 10, ENVIRONMENT, (_exercise("Counter", 2), _exercise("Counter.back", 1)))
 
 

@@ -1,4 +1,4 @@
-"""Reading submissions: what becomes of cells, and one clear line for what is none."""
+"""Reading submissions: their cells, and one clear line for invalid files."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_python_file_in_another_encoding_is_not_called_a_notebook(tmp_path: Pa
 
 
 def test_a_python_file_may_say_in_which_encoding_it_is(tmp_path: Path) -> None:
-    """Python reads it, and it was "not UTF-8 text, as Python's files are"."""
+    """Python reads it, but it used to be refused as "not UTF-8 text, as Python's files are"."""
     file = tmp_path / "ch06_vjps.py"
     file.write_bytes("# coding: latin-1\nx = 'é'\n".encode("latin-1"))
     assert "x = 'é'" in read_submission(file).cells[0].source
@@ -110,7 +110,7 @@ def test_odd_cells_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_swapped_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was opened is looked at, not what its name means a moment later."""
+    """The opened file is examined, not what its path refers to a moment later."""
     ann, bob = tmp_path / "ann", tmp_path / "bob"
     for folder in (ann, bob):
         folder.mkdir()
@@ -164,7 +164,7 @@ def test_only_regular_files_inside_their_folder_are_read(tmp_path: Path) -> None
 
 
 LONG = 120_000
-"""Characters: few enough for a hand-in, and enough that a step for each pair of them takes minutes."""
+"""Number of characters: within the limit of a hand-in, but so many that a quadratic algorithm takes minutes."""
 REPEATED = (
     *("<!---->", "<!--", "import marimo\n", "# %%\n", " ", "\n", "\r", "a", "a, ", "? ", "%time -a ", "%%time\n"),
     *('"""', "'''", "f ", "f().", "(", "check() ", "check()#", "def f[a=1,\n", 'f"{', "except a,,,   ", "Name: ("),
@@ -173,7 +173,7 @@ REPEATED = (
 
 @contextmanager
 def processor_time(most: float) -> Iterator[None]:
-    """Ends what takes this process more seconds, be it one expression that is matched."""
+    """Interrupt the block after this many seconds of processor time, even within a regular expression."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         raise TimeoutError(f"more than {most} s of processor time")
@@ -188,7 +188,7 @@ def processor_time(most: float) -> Iterator[None]:
 
 
 def read_in_every_way(text: str, folder: Path) -> None:
-    """What is read of a hand-in, and what is said of it, without the judge."""
+    """Read a hand-in and make its messages in every way that does not need the judge."""
     for name, content in (("a.py", text), ("a.ipynb", text), ("b.ipynb", notebook(code(text)))):
         with suppress(SubmissionError):
             submission = parse_submission(name, content.encode())
@@ -212,7 +212,7 @@ def read_in_every_way(text: str, folder: Path) -> None:
 @pytest.mark.skipif(not hasattr(signal, "ITIMER_VIRTUAL"), reason="no clock of processor time")
 @pytest.mark.parametrize("repeated", REPEATED, ids=ascii)
 def test_no_text_keeps_its_reader(repeated: str, tmp_path: Path) -> None:
-    """A pattern that starts again at each place, or matches in many ways, let a class wait for ever."""
+    """A regular expression with quadratic or exponential backtracking used to keep a class waiting forever."""
     many = repeated * (LONG // len(repeated))
     with processor_time(20):
         read_in_every_way(f"def f{many}\nx", tmp_path)
@@ -222,7 +222,7 @@ def test_no_text_keeps_its_reader(repeated: str, tmp_path: Path) -> None:
 
 
 def test_lines_are_those_of_python() -> None:
-    """`str.splitlines` ends lines at more characters: what Python takes for a comment was run."""
+    """`str.splitlines` splits at more characters, so that text in a comment used to be run."""
     separators = [chr(number) for number in range(sys.maxunicode + 1) if len(f"a{chr(number)}b".splitlines()) > 1]
     assert len(separators) > 8
     for text in [f"# a{one}b = 1\n\n# c\r\nd = 1\re = 2" for one in separators]:
@@ -241,7 +241,7 @@ def test_lines_are_those_of_python() -> None:
     ],
 )
 def test_an_error_is_where_python_sees_it(source: str, line: int) -> None:
-    """A docstring that asks something was blanked like `name?`, and its end called an error."""
+    """A line of a docstring that ends in `?` used to be blanked like `name?`, which caused an error later."""
     with pytest.raises(SyntaxError, match=r"'\(' was never closed") as error:
         parsed(source)
     assert error.value.lineno == line

@@ -1,4 +1,4 @@
-"""The syllabus: what its entries mean, and what is said of wrong ones."""
+"""The syllabus: the meaning of its entries, and messages for wrong ones."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_what_is_missing_is_said(read: Reader, line: str, complaint: str) -> Non
     ],
 )
 def test_what_means_nothing_is_said(read: Reader, parts: tuple[str, ...], complaint: str) -> None:
-    """A ban that was misspelled never held."""
+    """A misspelled ban used to have no effect."""
     with pytest.raises(SyllabusError) as found:
         read(*parts)
     assert str(found.value).startswith(complaint)
@@ -112,7 +112,7 @@ def test_an_unknown_tier_and_a_name_twice(read: Reader) -> None:
 
 @pytest.mark.parametrize("name", ["fix_2", "fix2", "fix_002"])
 def test_a_number_without_its_zero_is_not_another_number(name: str) -> None:
-    """`check("fix_2")` was asked whether it meant fix_12."""
+    """`check("fix_2")` used to suggest fix_12."""
     with pytest.raises(KeyError, match=r"Did you mean fix_02\?"):
         find_lesson("ch12_debugging").exercise(name)
 
@@ -144,7 +144,7 @@ def test_all_that_the_syllabus_forbids_is_there() -> None:
     ],
 )
 def test_all_operations_of_a_kind_are_forbidden(lesson: str, name: str, operations: tuple[str, ...]) -> None:
-    """A list of names lacked some. What an answer may use stays: softmax, log_softmax and nll_loss forward."""
+    """A list of names used to be incomplete. Allowed operations stay: softmax, log_softmax and nll_loss forward."""
     forbidden = find_lesson(lesson).exercise(name).forbidden
     found = {operation for one in forbidden if is_pattern(one) for operation in operations_like(one)}
     assert {f"torch.ops.aten.{operation}" for operation in operations} <= found
@@ -154,7 +154,7 @@ def test_all_operations_of_a_kind_are_forbidden(lesson: str, name: str, operatio
 
 
 def test_every_rule_of_ch06_is_asked_for_many_entries() -> None:
-    """A way that takes a step for each entry earns nothing: a few of its files are graded in `test_unearned.py`."""
+    """An answer with one step per entry earns nothing; `test_unearned.py` grades some of them."""
     exercises = {exercise.name: exercise.technique for exercise in find_lesson("ch06_vjps").exercises}
     assert exercises == dict.fromkeys(_SHAPES, ("test_many_entries",))
     assert min(sum(prod(shape) for shape in shapes[1:]) for shapes in _SHAPES.values()) > 7_000

@@ -1,4 +1,4 @@
-"""An exercise of somebody's own within a lesson of ours: their course takes the lesson over, and works as before."""
+"""A custom exercise in one of our lessons: the custom course copies the lesson, which works as before."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def begun(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course that takes ch01 over for one exercise more, written and built."""
+    """A built course that copies ch01 and adds one exercise."""
     folder, before = begun(tmp_path_factory.mktemp("course") / "graphs"), ours()
     done = run_backprop("new", "ch01/cube_vjp", "--after", "forward", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -160,7 +160,7 @@ def test_its_chapter_is_read(course: Path, backprop: Command) -> None:
 
 
 def test_learners_get_it(course: Path, solved: str, tmp_path: Path) -> None:
-    with serving(course):  # without names for slips, which take a minute
+    with serving(course):  # without searching for slips, which takes a minute
         release(Course.at(course), tmp_path / "out", [GRAPH], search=False)
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*")}
     assert not [name for name in names if {"solutions", "mistakes"} & set(name.split("/"))]
@@ -244,6 +244,6 @@ def test_any_lesson_is_taken_over_as_it_is(slug: str, tmp_path: Path) -> None:
 
 
 def test_what_a_course_takes_over_is_copied_whole(course: Path) -> None:
-    """But for what `build` and `release` write."""
+    """Except for generated files of `build` and `release`."""
     theirs = {name for name in files_of(course / "lessons" / GRAPH) if "cube_vjp" not in name}
     assert theirs == {name for name in files_of(ROOT / "autograder" / "lessons" / GRAPH) if "__pycache__" not in name}

@@ -1,4 +1,4 @@
-"""The picture of an engine's tape: any right engine's numbers, a line where something is missing, nothing changed."""
+"""The picture of an engine's tape shows any right engine's numbers, reports missing parts, and changes nothing."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_gradients_are_pytorchs_and_all_is_as_it_was(engine: ModuleType) -> None
 
 
 def test_only_shapes_and_texts_are_drawn(solution: ModuleType) -> None:
-    """What a page takes of a picture, in book/_page/picture.js, is all that there is."""
+    """The picture only contains elements and attributes that book/_page/picture.js allows."""
     script = (ROOT / "book" / "_page" / "picture.js").read_text(encoding="utf-8")
     shapes = set(re.findall(r'"(\w+)"', re.findall(r"SHAPES = new Set\((.*)\)", script)[0]))
     kinds = dict(re.findall(r"^const (\w+) = /(.*)/;$", script, re.MULTILINE))
@@ -133,7 +133,7 @@ def test_more_than_can_be_looked_at_is_counted(engine: ModuleType) -> None:
 
 
 def told(*args: Any, **names: Any) -> str:
-    """The lines below a picture, which can be drawn whatever they say."""
+    """The lines below a picture; the picture must be drawable."""
     drawn = picture(*args, **names)
     assert drawn._repr_svg_() in drawn._repr_html_()
     ElementTree.fromstring(drawn._repr_svg_())
@@ -156,7 +156,7 @@ def test_what_there_is_nothing_to_draw_of(solution: ModuleType) -> None:
 
 
 def test_an_engine_that_is_not_written(tmp_path: Path) -> None:
-    """As far as a learner is: the class alone, with and without a backward that still raises."""
+    """A learner's unfinished engine: only the class, with and without a backward that raises."""
     text = ENGINES["solution"].read_text(encoding="utf-8")
     written = tmp_path / "ch05_autograd_engine.py"
     body = re.search(r"^def backward\(.*?### END SOLUTION\n", text, re.DOTALL | re.MULTILINE)
@@ -199,7 +199,7 @@ def test_results_between_wait_for_hooks_where_the_tape_is_elsewhere(monkeypatch:
 
 
 class Loose:
-    """An engine that can be bent."""
+    """An engine that tests can alter."""
 
     def __init__(self, data: float, *edges: Any) -> None:
         self.data = np.asarray(data, dtype=float)
@@ -207,7 +207,7 @@ class Loose:
         self.edges: Any = edges
 
     def backward(self, g: Any = 1.0) -> None:
-        """Sends on whatever comes, as it comes."""
+        """Pass each gradient on as soon as it arrives."""
         self.grad = np.asarray(g) if self.grad is None else self.grad + g
         for parent, vjp in self.edges:
             parent.backward(vjp(g))
@@ -271,7 +271,7 @@ def test_sums_that_are_none(monkeypatch: pytest.MonkeyPatch, solution: ModuleTyp
     assert told(z, x=x) == "x: gradients came, and `grad` is still None."
 
     def first_come(self: Any, g: Any = None, retain_graph: bool = False) -> None:
-        """Each tensor sends on what came first, once."""
+        """Each tensor passes on only the first gradient that arrives."""
         seen, waiting = set(), [(self, np.ones(()))]
         for tensor, part in waiting:
             if not tensor.edges:

@@ -1,7 +1,7 @@
-"""The teachers' pages of the book, as somebody follows them, in a real shell, on platforms' exports.
+"""The commands of the book's pages for teachers, in a real shell, with exports of platforms.
 
-Building the book types every command of every page, and fails where one ends or prints otherwise than it should
-(`book/_ext/terminal.py`). Here are that this is seen, and what comes of sessions.
+Building the book runs every command of every page, and fails if an exit status or output is unexpected
+(`book/_ext/terminal.py`). These tests check that such failures are found, and the results of sessions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ pytestmark = [
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "book").glob("teach_*.md"))
 UNRUN = {"it needs the network", "it needs Docker", "it needs a Kubernetes cluster"}
-"""Why a block of a page may stay unrun, as its `:unrun:` begins."""
+"""Allowed beginnings of a block's `:unrun:` option."""
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
@@ -129,11 +129,11 @@ def test_every_option_that_a_sentence_names_is_there() -> None:
             assert command in COMMANDS, page
 
 
-# ---- what comes of them
+# ---- results of the commands
 
 
 def test_a_class_of_sixty_on_canvas(tmp_path: Path) -> None:
-    """Two teams, two late, one of them with an extension, one who handed in nothing, one copy, two namesakes."""
+    """Two teams, two late students (one with an extension), one without a hand-in, one copy, two namesakes."""
     who = class_exports.SmallClass(60)
     late, more_time = who.late
     class_exports.canvas(tmp_path, who)

@@ -1,4 +1,4 @@
-"""Processes of ours compute with one thread, whatever the machine has and the environment says."""
+"""Our processes compute with one thread, on any machine and in any environment."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ print(torch.get_num_threads())
 
 @pytest.mark.parametrize("code", [JUDGE, ORACLES], ids=["judge", "oracles"])
 def test_judging_has_one_thread(code: str) -> None:
-    """Two judges side by side, each with threads on all processors, took many times as long as one after the other."""
+    """Two parallel judges with threads on all processors used to take many times as long as one after the other."""
     environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "2")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=200)
     assert (done.stdout, done.returncode) == ("1\n", 0), done.stderr
@@ -57,7 +57,7 @@ def threads_of_a_rule(course):
 
 
 def test_health_rules_have_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither have the kernels and the nbgrader that they start."""
+    """The kernels and the nbgrader that they start also have one thread."""
     (tmp_path / "a_rule.py").write_text(A_RULE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     for name in ONE_THREAD:
@@ -71,7 +71,7 @@ def test_health_rules_have_one_thread(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("slug", list(syllabus()))
 def test_a_chapter_has_one_thread(slug: str) -> None:
-    """The book is built beside the tests."""
+    """The book is built while tests run."""
     text = Places(ROOT).chapter(slug).read_text(encoding="utf-8")
     before, _, after = text.partition("\nimport numpy")
     assert 'os.environ["OPENBLAS_NUM_THREADS"] = "1"' in before

@@ -1,4 +1,4 @@
-"""What a submission sends may take the judge only so long, whatever is done with it."""
+"""The judge spends a limited time on a submission's data."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_each_piece_of_work_takes_of_the_same_patience() -> None:
 
 
 def test_a_timer_that_rings_too_early_ends_nothing() -> None:
-    """It counts whole ticks, so that on a busy machine a tenth of a second may be gone before its time."""
+    """The timer counts whole ticks, so on a busy machine it may ring a tenth of a second early."""
     patience = TimeBudget(0.5)
     with patience.spending():
         for _ in range(10):
@@ -69,7 +69,7 @@ def test_waiting_costs_nothing_nor_does_what_a_class_has_once() -> None:
 def test_a_submission_whose_judging_does_not_end_has_no_points_and_the_next_has_all(
     monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """In a diagnosis; in a check."""
+    """Both in a diagnosis and in a check."""
     lesson = find_lesson("ch06_vjps")
     quick = replace(lesson, exercises=(lesson.exercise("relu_vjp"),))
     wrong = "def relu_vjp(g, x):\n    return x"

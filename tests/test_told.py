@@ -1,4 +1,4 @@
-"""Numbers that are computed elsewhere are no result of operations that were seen, whatever tells these operations."""
+"""Numbers that are computed elsewhere and passed into observed operations do not count as results of these."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_what_is_told_byte_by_byte_is_not_traced(tell: Callable[[bytes], Tensor]
 
 
 def test_loops_tell_little() -> None:
-    """Block by block, entry by entry, row by row with numbers of the data and cases by them."""
+    """Loops over blocks, entries or rows, also with numbers read from the data and branches on them."""
     a, b = torch.linspace(0, 1, 40)[:, None], torch.linspace(1, 2, 100)
     with TracedStorages([a, b]) as live:
         out, rows = torch.zeros(40, 100), []

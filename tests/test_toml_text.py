@@ -1,4 +1,4 @@
-"""The TOML that we write is read as what was meant, whatever a course or its folder is called."""
+"""TOML that we write is read back unchanged, for any name of a course or folder."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_released_course_says_what_the_course_says(case: str) -> None:
 
 @pytest.mark.parametrize("case", [case for case in HOSTILE if case != "nothing"])
 def test_what_a_course_is_called_is_what_was_typed(case: str, tmp_path: Path) -> None:
-    """On one line: headings and tables have it."""
+    """The name is on one line, because headings and tables contain it."""
     text = HOSTILE[case]
     course = new_course(tmp_path / "mine", "ch01_powers", "cube", title=text, part=text)
     assert title_of(course.root) == " ".join(text.split())

@@ -1,4 +1,4 @@
-"""TracedStorages: what comes from tensors that were given, and what comes from elsewhere."""
+"""TracedStorages: distinguishes results computed from given tensors from other results."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _constants(a: Tensor) -> Tensor:
 
 
 def _random_bounds(a: Tensor) -> Tensor:
-    """The bounds of `randint` are whole numbers, and decide what it gives."""
+    """The bounds of `randint` are integers that determine its result."""
     return torch.stack([torch.randint(i, i + 1, ()) for i in range(len(a))]) * 2.0
 
 
@@ -146,7 +146,7 @@ def test_what_is_resized_keeps_its_numbers() -> None:
 
 
 def test_what_is_written_back_into_memory_that_was_let_go_is_lost() -> None:
-    """Memory is small while an operation looks, and what it held lies elsewhere meanwhile."""
+    """The storage is shrunk during an operation, and its contents are kept elsewhere meanwhile."""
     a = torch.linspace(0, 1, 2000)
     with TracedStorages([a]) as live:
         out = a * 2
@@ -184,7 +184,7 @@ def test_memory_that_is_let_go_and_used_again_is_traced(n_bytes: int) -> None:
     ids=lambda function: function.__name__,
 )
 def test_what_comes_from_elsewhere_is_not_traced(compute: Callable[[Tensor], Tensor]) -> None:
-    """Returned as it is, or after an operation that was seen. Some numbers may come from Python; here are more."""
+    """Returned directly, or after an observed operation. A few numbers may come from Python, but not this many."""
     for after in (lambda out: out, lambda out: out * 1):
         a = torch.linspace(0, 1, 2000)
         with TracedStorages([a]) as live:

@@ -1,4 +1,4 @@
-"""A course that a folder names is followed once its reader has trusted it, by every way to a course that there is."""
+"""A course named by a file in a folder is only used once the user has trusted it, in every command and module."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _nobody_has_trusted_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def mallory(tmp_path: Path) -> Path:
-    """A hand-in that is a course, whose checks say that they ran."""
+    """A hand-in that contains a course, whose checks report that they ran."""
     folder = tmp_path / "class" / "mallory"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("answers*", "__pycache__"))
     for checks in (folder / "lessons" / POWER / "checks").glob("*.py"):
@@ -88,7 +88,7 @@ def test_no_command_follows_a_folder_that_was_handed_in(
 
 
 def test_the_real_command_runs_nothing_of_it(mallory: Path, tmp_path: Path, backprop: Command) -> None:
-    """As somebody looked into a hand-in: in its folder, and from where the class is."""
+    """A teacher looks into a hand-in, from its own folder and from the class's."""
     for folder, words in (
         (mallory, ("check", "ch01", "--isolation", "sandbox")),
         (tmp_path, ("check", f"class/mallory/{POWER}.py")),
@@ -126,7 +126,7 @@ def test_a_shell_completes_nothing_of_it(mallory: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("module", ["autograder --version", "autograder.authoring.salts --help"])
 def test_a_module_of_ours_runs_nothing_that_was_handed_in(tmp_path: Path, module: str) -> None:
-    """`python -m` looks in the working folder first: a `typer.py` in it was run by whoever typed the command."""
+    """`python -m` imports from the working folder first, so a handed-in `typer.py` could be run."""
     for name in {*sys.stdlib_module_names, "click", "course", "numpy", "rich", "solutions", "typer"}:
         (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name} was run')")
     command = [sys.executable, "-m", *module.split()]
@@ -136,7 +136,7 @@ def test_a_module_of_ours_runs_nothing_that_was_handed_in(tmp_path: Path, module
 
 @pytest.mark.parametrize("command", [["backprop"], ["python", "-P", "-m", "autograder"]])
 def test_an_autograder_that_was_handed_in_is_not_ours(tmp_path: Path, command: list[str]) -> None:
-    """`python -m autograder` without `-P` runs it: no text of ours says to type that."""
+    """`python -m autograder` without `-P` would run it, so none of our texts suggests that."""
     (tmp_path / "autograder").mkdir()
     for name in ("__init__", "__main__"):
         (tmp_path / "autograder" / f"{name}.py").write_text("raise SystemExit('what was handed in was run')")
@@ -150,7 +150,7 @@ def test_an_autograder_that_was_handed_in_is_not_ours(tmp_path: Path, command: l
 
 
 def test_courses_are_found_in_one_place() -> None:
-    """Whatever else looks for a course must ask whether it is trusted: this is who may name one, and how."""
+    """Lists all code that may choose a course; any other code must ask whether the course is trusted."""
     callers: dict[str, set[str]] = {}
     for file in [*(ROOT / "autograder").rglob("*.py"), *(ROOT / "course").rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -173,11 +173,11 @@ def test_courses_are_found_in_one_place() -> None:
 
 
 OF_THIS_COURSE = {"same_records"}
-"""Modules of authors that are about this project's own files, or its history."""
+"""Modules for authors that only concern this project's own files or history."""
 
 
 def test_the_modules_of_authors_take_a_course_as_commands_do(mallory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One ended with a traceback, and did not know `--course`."""
+    """One used to end with a traceback, and lacked `--course`."""
     texts = {file.stem: file.read_text(encoding="utf-8") for file in (ROOT / "autograder" / "authoring").glob("*.py")}
     modules = {name for name, text in texts.items() if '__name__ == "__main__"' in text}
     assert {name for name in modules if f'Arguments("{name}"' in texts[name]} == modules - OF_THIS_COURSE
@@ -238,7 +238,7 @@ def test_what_a_command_makes_is_trusted(
 
 
 def test_a_work_folder_remembers_its_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where its notebook is named from elsewhere; and one command has one course."""
+    """It also does if its notebook is named from another folder; one command uses one course."""
     monkeypatch.chdir(tmp_path)
     typed("start", "work", "--course", str(EXAMPLE))
     monkeypatch.delenv(VARIABLE)
@@ -312,7 +312,7 @@ def test_a_note_is_its_users_alone(mallory: Path, tmp_path: Path, monkeypatch: p
 
 
 def test_no_folder_brings_its_own_trust(mallory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place that is relative would be another one in each folder; platformdirs had such ones."""
+    """A relative path for the trust file would differ by folder; platformdirs could return one."""
     trust(mallory / FILE)
     shutil.copytree(os.environ["XDG_CONFIG_HOME"], mallory / "settings")
     monkeypatch.chdir(mallory)

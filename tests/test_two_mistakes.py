@@ -1,4 +1,4 @@
-"""The tool that draws two mistakes at once counts as false what names a mistake that nobody made."""
+"""The tool that combines two mistakes counts a message as false if it names a third one."""
 
 from __future__ import annotations
 

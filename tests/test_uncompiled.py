@@ -1,4 +1,4 @@
-"""PyTorch's compiler is imported where it is asked for, and steps and checkpoints do not ask for it."""
+"""PyTorch's compiler is only imported when code uses it, not by optimizer steps and checkpoints."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ Run = Callable[[str], str]
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
-    """Runs code after BEGIN and gives what it prints: in a fork each time, as workers are, of one that has imported."""
+    """Runs code after BEGIN and returns its output; like workers, in a new fork of a process with all imports."""
     command = [sys.executable, "-c", BEGIN + FORK]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin
@@ -201,7 +201,7 @@ print(torch.autograd.gradcheck(torch.sin, p.requires_grad_(), check_forward_ad=T
 
 @pytest.mark.slow
 def test_programs_below_python_are_refused(run: Run) -> None:
-    """All functions of PyTorch's that take or give one; and the ways to it that a learner knows."""
+    """All of PyTorch's functions that take or return a program, and the ways to them that learners know."""
     assert run(REFUSED) == "True"
 
 

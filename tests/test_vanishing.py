@@ -1,4 +1,4 @@
-"""The experiment on vanishing gradients: its networks, what it measures and predicts, and its command."""
+"""The experiment on vanishing gradients: its networks, measurements, predictions and command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference with one small change that has words: what it costs, and what newcomers wrote in NumPy."""
+"""Variants, the reference with one small explained change: their costs, and newcomers' mistakes in NumPy."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def no_stop(q_net: Any, target_net: Any, batch: Any, gamma: float) -> Any:
 def test_a_slip_costs_what_the_exercise_is_about(
     lesson: str, exercise: str, answer: Callable[..., Any], least: float, most: float
 ) -> None:
-    """Of 3 points they have had 0 and 2.14, of 4 points 0, of 3 points 2.57 and of 4 points 2.86."""
+    """They used to earn 0 and 2.14 of 3 points, 0 of 4, 2.57 of 3 and 2.86 of 4."""
     assert least <= round(_share(lesson, exercise, lambda _: answer), 6) <= most
 
 
 def test_one_and_zero_for_true_and_false_cost_a_tenth() -> None:
-    """They have cost all 3 points."""
+    """They used to cost all 3 points."""
 
     def answer(right: Callable[..., Any]) -> Callable[..., Any]:
         def predict_flow(*args: Any, **kwargs: Any) -> Any:
@@ -105,12 +105,12 @@ def test_one_and_zero_for_true_and_false_cost_a_tenth() -> None:
     ],
 )
 def test_a_dtype_taken_from_g_costs_a_tenth(exercise: str, answer: Callable[..., Any]) -> None:
-    """As the notebook says. They have cost a third: what is 0-d comes back as a scalar, which counted as wrong."""
+    """As the notebook says. It used to cost a third, because a 0-d result was returned as a scalar."""
     assert round(_share("ch06_vjps", exercise, lambda _: answer), 6) == 0.9
 
 
 def test_a_wider_dtype_costs_a_tenth_where_the_program_goes_on_with_it_too() -> None:
-    """It has cost 26 %: our own next step, a product with float32, raised."""
+    """It used to cost 26 %, because our own next step, a product with float32, raised."""
 
     def rounded(x: Any) -> Any:
         return x.double() + (torch.round(x) - x).detach()
@@ -149,7 +149,7 @@ def loop_of_the_tutorials(model: Any, batches: Any, lr: float, accumulate: int =
 
 
 def all_on_the_way(right: Callable[..., Any]) -> Callable[..., Any]:
-    """Right about the six programs, and then a rule by which products keep gradients as well."""
+    """Right for the six programs; for others, products keep gradients as well."""
 
     def predict_flow(programs: Any = None) -> Any:
         return right() if programs is None else {name: on_the_way(steps) for name, steps in programs.items()}
@@ -259,7 +259,7 @@ def a_tuple_and_an_epsilon(grads: Any, max_norm: float) -> Any:
     ],
 )
 def test_what_newcomers_wrote_has_a_name(lesson: str, exercise: str, answer: Any, named: str) -> None:
-    """They have been shown numbers alone."""
+    """Such answers used to be shown only numbers."""
     assert mistakes_named(lesson, exercise, answer) == (named,)
 
 
@@ -276,7 +276,7 @@ def test_what_newcomers_wrote_has_a_name(lesson: str, exercise: str, answer: Any
     ],
 )
 def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str, named: str) -> None:
-    """They have been shown numbers alone, or that 2 is the number of rows; the near relatives had names already."""
+    """They used to be shown only numbers, or that 2 is the number of rows; similar mistakes already had names."""
 
     def use(judge: Judge) -> tuple[str, ...]:
         text = Places().source(ENGINE).read_text(encoding="utf-8")
@@ -317,7 +317,7 @@ SLIPS_OF_THE_NETWORK = {
 
 
 def test_what_newcomers_wrote_of_the_network_has_a_name() -> None:
-    """They have been shown numbers alone."""
+    """Such answers used to be shown only numbers."""
 
     def use(judge: Judge) -> dict[str, tuple[str, ...]]:
         text = Places().source(NETWORK).read_text(encoding="utf-8")
@@ -332,7 +332,7 @@ def test_what_newcomers_wrote_of_the_network_has_a_name() -> None:
 
 
 def test_who_keeps_the_inputs_is_not_told_of_what_f_and_g_compute_alone() -> None:
-    """Inputs that are kept and never used have been called f(x2) and g(y1)."""
+    """Inputs that are kept and never used used to be called f(x2) and g(y1)."""
     message = _of_a_reversible_block({"ctx.f, ctx.g = f, g": "ctx.f, ctx.g, ctx.x2 = f, g, x2"}).message
     assert "inputs or what f and g compute" in message
 
@@ -344,7 +344,7 @@ def _as_numbers(value: Any) -> Any:
 
 
 def _share(slug: str, exercise: str, answer: Callable[[Callable[..., Any]], Callable[..., Any]]) -> float:
-    """What an answer, made from the right one, earns of an exercise."""
+    """The share of an exercise's points that an altered right answer earns."""
 
     def use(judge: Judge) -> float:
         wrong = answer(judge.reference.implementations[exercise])

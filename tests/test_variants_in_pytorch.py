@@ -1,4 +1,4 @@
-"""What newcomers wrote in the lessons of PyTorch has a name."""
+"""Newcomers' mistakes in the PyTorch lessons are named."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 class HookedInput(torch.nn.Module):
-    """A ColumnParallelLinear that hooks the x of others, in one line."""
+    """A ColumnParallelLinear that registers a hook on the caller's x, in one line."""
 
     def __init__(self, weight: Any, bias: Any, group: Any) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class SummedBothWays(torch.autograd.Function):
 
 
 class ReducedBothWays(torch.nn.Module):
-    """A RowParallelLinear whose backward looks like its forward."""
+    """A RowParallelLinear whose backward reduces like its forward."""
 
     def __init__(self, weight: Any, bias: Any, group: Any) -> None:
         super().__init__()
@@ -193,7 +193,7 @@ def report_of_squares(model: Any) -> Any:
     ],
 )
 def test_what_newcomers_wrote_in_pytorch_has_a_name(lesson: str, exercise: str, answer: Any, named: str) -> None:
-    """They have been shown numbers alone."""
+    """Such answers used to be shown only numbers."""
     assert mistakes_named(lesson, exercise, answer) == (named,)
 
 
@@ -214,5 +214,5 @@ def test_what_newcomers_wrote_in_pytorch_has_a_name(lesson: str, exercise: str, 
     ],
 )
 def test_what_newcomers_wrote_of_a_reversible_block_has_a_name(edits: dict[str, str], named: str) -> None:
-    """They have been shown numbers alone."""
+    """Such answers used to be shown only numbers."""
     assert _of_a_reversible_block(edits).misconceptions == (named,)

@@ -1,4 +1,4 @@
-"""What newcomers wrote in ch13 has a name."""
+"""Newcomers' mistakes in ch13 are named."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def into_one_grad(f: Any, x: Any, v: Any) -> Any:
 
 
 def probed(draw: Callable[[Any, Any], Any]) -> Callable[..., float]:
-    """A `hessian_trace` whose probes are drawn like this, of the shape of x."""
+    """A `hessian_trace` whose probes, of the shape of x, come from `draw`."""
 
     def hessian_trace(f: Any, x: Any, samples: int, generator: Any) -> float:
         total = 0.0
@@ -142,5 +142,5 @@ def chosen(
     ],
 )
 def test_what_newcomers_wrote_of_second_orders_has_a_name(lesson: str, exercise: str, answer: Any, named: str) -> None:
-    """They have been shown numbers alone."""
+    """Such answers used to be shown only numbers."""
     assert mistakes_named(lesson, exercise, answer) == (named,)

@@ -1,4 +1,4 @@
-"""What a class got wrong week by week, and what a dashboard suggests for the next lecture."""
+"""A class's mistakes by week, and a dashboard's suggestions for the next lecture."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_else_of_the_week_in_which_it_was_due_else_of_its_lesson(tmp_path: Path)
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
 def test_a_time_that_no_class_has_seen_ends_no_report(tmp_path: Path, at: str) -> None:
-    """It is in the record of a class that an older grader read."""
+    """Such a time can be in the record of a class that an older grader read."""
     rules = read_rules(table(tmp_path, "rules.toml", 'timezone = "Europe/Berlin"\n[lessons.ch06]\ndue = 2026-11-12\n'))
     assert [week.title for week in weeks_of(rules, (a_result("ann"), at)).weeks] == ["9 Nov 2026"]
     assert in_words(at) == at

@@ -1,4 +1,4 @@
-"""No mistake is named that was not made, and nothing of the caller's is what it calls."""
+"""No mistake is named that was not made, and a caller is not blamed for the functions that it calls."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def fn_called_twice(fn: Any) -> Any:
     ],
 )
 def test_no_mistake_is_named_that_was_not_made(lesson: str, exercise: str, answer: Any, begins: str) -> None:
-    """They have been told of a second pass, of a set, of one-hots and of a NotImplementedError; there was none."""
+    """They used to be told of a second pass, a set, one-hots or a NotImplementedError that did not exist."""
 
     def use(judge: Judge) -> str:
         records = judge.observe(judge.items_of(exercise), judge.reference.local(exercise, answer))
@@ -88,7 +88,7 @@ def test_no_mistake_is_named_that_was_not_made(lesson: str, exercise: str, answe
 
 
 def both_checks(fn: Any, *tensors: Any) -> bool:
-    """The verdict of gradgradcheck is not looked at."""
+    """A checker that ignores gradgradcheck's verdict."""
     copies = tuple(t.detach().clone() for t in tensors)
     copies = tuple(t.double().requires_grad_() if t.is_floating_point() else t for t in copies)
     try:
@@ -100,7 +100,7 @@ def both_checks(fn: Any, *tensors: Any) -> bool:
 
 
 def test_one_property_among_many_names_no_mistake() -> None:
-    """They have been told to leave fast_mode off, which they had never heard of."""
+    """They used to be told to leave fast_mode off, which they did not use."""
 
     def use(judge: Judge) -> tuple[str, ...]:
         run = judge.reference.local("run_gradcheck", both_checks)
@@ -130,7 +130,7 @@ def product(f, x, v):
 
 @pytest.mark.parametrize(("product", "blamed"), [("hvp", True), ("product", False)])
 def test_a_mistake_of_what_is_called_is_not_named_as_the_callers(product: str, blamed: bool) -> None:
-    """They have been told that the second z was missing, which was there: their hvp multiplied by it, too."""
+    """They used to be told that the second z was missing; it was not, but their hvp multiplied by it, too."""
     submission = Submission.of_cells("a test", [TRACE.replace("PRODUCT", product)])
     workers, names = Workers(find_lesson(BEYOND), "process"), ["hvp", "hessian_trace"]
     try:
@@ -143,7 +143,7 @@ def test_a_mistake_of_what_is_called_is_not_named_as_the_callers(product: str, b
 
 
 def test_a_wrong_number_of_calls_is_no_key_error_of_the_grader() -> None:
-    """The number was part of a key, which the right answer then lacked: "called 1 times; once is asked"."""
+    """The number used to be part of a key, which the right answer then lacked."""
 
     def use(judge: Judge) -> str:
         records = judge.observe(judge.items_of("anomaly_op"), judge.reference.local("anomaly_op", fn_called_twice))
@@ -155,7 +155,7 @@ def test_a_wrong_number_of_calls_is_no_key_error_of_the_grader() -> None:
 
 
 def test_what_is_said_of_another_case_stands_in_one_line_with_it() -> None:
-    """`b.grad is right` has stood alone above a case on which it was wrong, and below "On on a leaf"."""
+    """`b.grad is right` used to appear above a case in which it was wrong, and below "On on a leaf"."""
     x = np.array([1.5372, -0.2618, 0.7193, 2.2641])
     names = ("a.grad", "b.grad")
     shown = Comparison((x[:1] + 1, x[:1] ** 3), (x[1:2], x[2:]), names, "on a result", None, 1e-7, 1e-9, ("wrong",))
@@ -165,7 +165,7 @@ def test_what_is_said_of_another_case_stands_in_one_line_with_it() -> None:
 
 
 def test_who_keeps_addresses_alone_is_told_of_the_circle() -> None:
-    """They have been told to remember addresses, which they did: their pack hook returned the tensor itself."""
+    """They used to be told to remember addresses, which they did; their pack hook returned the tensor itself."""
 
     def use(judge: Judge) -> str:
         exercise = judge.lesson.exercise("SavedTensorMeter")
@@ -177,7 +177,7 @@ def test_who_keeps_addresses_alone_is_told_of_the_circle() -> None:
 
 @pytest.mark.parametrize("answer", [lambda *_: None, lambda X, y, X_test, seed: np.zeros(len(X_test))])
 def test_whatever_is_no_labels_is_not_called_the_labels_of_the_training(answer: Callable[..., Any]) -> None:
-    """Nothing at all, as without `return`, has been told to read X_test with the trained network."""
+    """A result of None, without `return`, used to get the advice to classify X_test with the trained network."""
 
     def use(judge: Judge) -> str:
         exercise = judge.lesson.exercise("train_digits")
@@ -191,7 +191,7 @@ def test_whatever_is_no_labels_is_not_called_the_labels_of_the_training(answer: 
 
 
 def test_a_training_that_runs_away_is_asked_about_its_direction() -> None:
-    """Labels that are all the same have been asked about the start and the parameters alone."""
+    """For labels that are all equal, the message used to ask only about initialisation and parameters."""
 
     def use(judge: Judge) -> str:
         text = Places().source(ENGINE).read_text(encoding="utf-8")
@@ -205,7 +205,7 @@ def test_a_training_that_runs_away_is_asked_about_its_direction() -> None:
 
 
 def test_a_recursion_is_known_wherever_the_stack_was_full() -> None:
-    """A worker's stack is less deep than ours when it begins, so that another call is the one too many."""
+    """A worker's stack is less deep at the start, so another call exceeds the limit."""
 
     def use(judge: Judge) -> list[tuple[str, ...]]:
         exercise, items = judge.lesson.exercise("Dual"), judge.items_of("Dual")

@@ -1,4 +1,4 @@
-"""The wheel, built and installed outside of the checkout: its commands do all that a learner and an instructor ask."""
+"""The wheel, built and installed outside the checkout: its commands work for learners and instructors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ for name in ("autograder.packed.solutions.ch06_vjps", "solutions.ch06_vjps", "ch
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an environment that has the wheel; what that requires comes from the environment of the tests."""
+    """The folder of an environment with the wheel; its dependencies come from the tests' environment."""
     folder = tmp_path_factory.mktemp("wheel")
     for part in ("autograder", "course", "solutions", "exercises", "book"):
         ignored = shutil.ignore_patterns("__pycache__", "_build", "node_modules")
@@ -105,7 +105,7 @@ def test_a_learner_reads_without_the_book(installed: Path, tmp_path: Path) -> No
 
 
 def test_an_instructor_grades_and_reports(installed: Path, tmp_path: Path) -> None:
-    """A right answer earns its points, and one that looks for the packed solutions finds nothing."""
+    """A right answer earns its points, and one that searches for the packed solutions finds nothing."""
     right = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
     packed = next(installed.glob("lib/python*/site-packages/autograder/packed"))
     assert (packed / "solutions" / f"{LESSON}.py").is_file()

@@ -1,4 +1,4 @@
-"""The wire format: what is sent arrives, and what nobody would send is refused."""
+"""The wire format: data arrives unchanged, and invalid frames are refused."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_depth_is_bounded_on_both_sides() -> None:
 
 
 def colliding(count: int, key: str) -> bytes:
-    """A frame with a dict of so many keys, which may have one hash."""
+    """A frame with a dict of this many keys, which may have equal hashes."""
     pairs = ",".join(f"[{key.format(i, 2**61 * i + i)},0]" for i in range(count))
     header = f'[{{"tag":"dict","of":[{pairs}]}},[]]'.encode()
     return struct.pack("<II", len(header), len(header)) + header
@@ -145,7 +145,7 @@ def colliding(count: int, key: str) -> bytes:
 
 @pytest.mark.parametrize("key", ['{{"tag":"tuple","of":[{0}]}}', "{1}", "{0}.5", "true", "null"])
 def test_keys_are_text_or_small_whole_numbers(key: str) -> None:
-    """Of others it can be chosen which collide: a thousand such keys took minutes."""
+    """Other keys can be chosen to collide: a thousand of them took minutes to read."""
     with pytest.raises(wire.WireError, match="keys are neither text nor small whole numbers"):
         wire.decode(colliding(1000, key))
     assert len(wire.decode(colliding(1000, "{0}"))) == 1000
@@ -158,7 +158,7 @@ def test_a_key_that_cannot_be_sent_is_said(key: Any) -> None:
 
 
 def test_answers_may_hold_less_than_requests() -> None:
-    """Reading and comparing takes time for each value: a submission could keep its judge busy for minutes."""
+    """Each value takes time to read and compare, so that a submission could keep its judge busy for minutes."""
     values, array = [0.5] * 20_000, np.zeros(2 * 2**20)
     assert wire.decode(wire.encode([values, array]))[0] == values
     for value in (values, array):
@@ -210,7 +210,7 @@ def test_tensors_arrive_whatever_their_view() -> None:
 
 
 def test_zeros_that_forward_mode_has_not_written_out_arrive() -> None:
-    """A linear function's second derivative, by way of a tangent, is a tensor of zeros without memory."""
+    """A linear function's second derivative, computed with a tangent, is a zero tensor without memory."""
     torch = pytest.importorskip("torch")
     slope = lambda x: torch.func.jvp(lambda x: 3 * x.sum(), (x,), (torch.ones(2),))[1]  # noqa: E731
     zeros = torch.func.grad(slope)(torch.ones(2))

@@ -1,4 +1,4 @@
-"""The workflows: they call targets that exist, and the learner's template does what it says."""
+"""The workflows call existing targets, and the learner's template works as described."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_workflows_call_targets_that_exist(workflow: Path) -> None:
 
 
 def test_the_learners_workflow_checks_and_shows(tmp_path: Path) -> None:
-    """Its own commands, on untouched notebooks: red, with every lesson in the summary."""
+    """Its commands fail on untouched notebooks, with every lesson in the summary."""
     bin_ = Path(sys.executable).parent
     subprocess.run([bin_ / "backprop", "start", tmp_path / "work"], check=True, capture_output=True)
     summary = tmp_path / "summary.md"

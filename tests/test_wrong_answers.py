@@ -1,7 +1,7 @@
-"""Wrong answers that once had all points, or nearly all: each is refused, by the check that asks for it.
+"""Wrong answers that once earned all points, or nearly all: each is rejected by the check for it.
 
-Each is an edit of the reference, and no known mistake: nobody has to be told its name. What it misses is what its
-exercise is for where `keeps` is at most two thirds.
+Each is an edit of the reference, but not a known mistake, because it needs no name. If `keeps` is at most two thirds,
+it misses the point of its exercise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TWO_THIRDS = 2 / 3
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong answer: what is edited, where, and the check that has to refuse it."""
+    """A wrong answer: the edits of the reference, and the check that must reject it."""
 
     exercise: str
     where: str
@@ -33,7 +33,7 @@ class Wrong:
     after: str
     check: str
     keeps: float = TWO_THIRDS
-    """The most that is left of its points."""
+    """The maximum share of points that it may keep."""
 
 
 WRONG = {

@@ -1,4 +1,4 @@
-"""Zips of students and of a class: unpacked within bounds, or a row."""
+"""Zips of students and of a class are unpacked within limits, or reported in a row."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_class_and_its_students_zips_are_unpacked_apart(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("around", ["", "assignment_9_export/"])
 def test_what_of_a_class_s_zip_cannot_be_unpacked_is_a_row(tmp_path: Path, around: str) -> None:
-    """It was a line that nobody's report had, and the status was 0."""
+    """It used to be a line that no report contained, with exit status 0."""
     long = "x" * 300 + ".ipynb"
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
         for name in ("submission_1/ch06_vjps.py", f"submission_2/{long}", "submission_3/../up.py", "__MACOSX/" + long):

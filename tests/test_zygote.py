@@ -1,4 +1,4 @@
-"""Workers and judges that are forked from what has imported PyTorch: as if they had been started afresh."""
+"""Workers and judges that are forked from a process with PyTorch behave as if they had been started afresh."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def facts():
 
 @pytest.fixture
 def no_zygotes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """None from other tests; those that are started here end with the test."""
+    """Forget the zygotes of other tests, and end those of this test."""
     monkeypatch.setattr(zygote, "_known", {})
     yield
     for packages in list(zygote._known):
@@ -126,9 +126,9 @@ def failures():
 
 
 def test_threads_of_a_submission_may_begin_at_once(no_zygotes: None) -> None:
-    """As ranks in threads do: of those that came first after the fork, one met `Invalid thread pool!` and lost points.
+    """Ranks are threads; one that starts right after the fork used to get `Invalid thread pool!` and lose points.
 
-    That is PyTorch's (caffe2/utils/threadpool/pthreadpool-cpp.cc), and it was so in 58 of 60 such forks.
+    PyTorch raises it (caffe2/utils/threadpool/pthreadpool-cpp.cc), and did so in 58 of 60 such forks.
     """
     worker = start_worker(PYTORCH, "process")
     assert [answer(worker, AT_ONCE, "failures") for _ in range(10)] == [[]] * 10
@@ -168,7 +168,7 @@ def test_why_a_package_cannot_be_imported_is_said(no_zygotes: None, monkeypatch:
 
 
 def test_it_ends_with_its_judge(tmp_path: Path) -> None:
-    """One that is killed, too. The worker that it was to fork leaves nothing either."""
+    """Also if the judge is killed. The worker that was to be forked leaves nothing either."""
     script = (
         "import os, sys, time; from autograder.isolation import start_worker; from course.syllabus import Environment\n"
         "worker = start_worker(Environment(('numpy',), ()), 'sandbox');"
@@ -247,7 +247,7 @@ def td_loss(*args, **kwargs):
 
 @pytest.mark.slow
 def test_nothing_of_ours_is_in_the_memory_of_a_fork(backprop: Command, tmp_path: Path) -> None:
-    """Without a sandbox, where a submission can read all of its memory: the salt, our variables, the reference."""
+    """Without a sandbox, a submission can read its memory, which must not contain salt, variables or reference."""
     (line,) = (line for line in SOLUTION.read_text(encoding="utf-8").splitlines() if "goes_on = 1" in line)
     words = ["the salt of this class", "a token of the instructor", line.strip(), "a word of its own"]
     (tmp_path / "class" / "ann").mkdir(parents=True)

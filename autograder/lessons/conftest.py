@@ -54,20 +54,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Without a submission there is nothing to check."""
+    """Refuse to run without a submission."""
     if session.config.getoption("--submission") is None:
         raise pytest.UsageError("say what to check: pytest autograder/lessons --submission=FILE")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let `-k` select by the exercise."""
+    """Add the exercise to each item's keywords, so that `-k` can select it."""
     check = identify(item)
     if check is not None:
         item.extra_keyword_matches.add(check.exercise)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Give the check the submission's run that has what its exercise may import."""
+    """Give the check the run of the submission in the environment of its exercise."""
     check = identify(item)
     if check is not None:
         checks, runs, _ = item.config.stash[STARTED]
@@ -81,7 +81,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Only the checks of the submission's own lesson."""
+    """Ignore the checks of all other lessons."""
     given = config.getoption("--submission")
     own = Places().checks(find_lesson(Path(given).stem).slug) if given else None
     other = collection_path.suffix == ".py" and collection_path.resolve().parent != own
@@ -89,13 +89,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """A diagnosis rests on the checks that were selected."""
+    """Remember the selected checks, on which diagnoses are based."""
     if JUDGE in session.config.stash:
         session.config.stash[JUDGE].items = session.items
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say what is wrong with each exercise that fails."""
+    """Explain what is wrong with each failing exercise."""
     if JUDGE not in config.stash:
         return
     judge, (checks, _, _) = config.stash[JUDGE], config.stash[STARTED]

@@ -1,1 +1,1 @@
-"""nbgrader's course folder with this course's lessons, and its gradebook with this grader's results."""
+"""Writes this course's lessons into an nbgrader course folder, and this grader's results into its gradebook."""

@@ -1,4 +1,4 @@
-"""A course folder for nbgrader: a source for each lesson, and a configuration that leaves exercises as they are."""
+"""An nbgrader course folder: a source notebook for each lesson, and a configuration that keeps exercises unchanged."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ os.environ.setdefault({variable!r}, {course!r})
 
 
 def write_course(folder: Path, slugs: Iterable[str]) -> tuple[list[Path], list[Path]]:
-    """Write what nbgrader needs into `folder`; what is there stays. The files that are new, and those that stay.
+    """Write the files that nbgrader needs into `folder`, without overwriting any; return new and existing files.
 
     Raises:
-        OSError: the folder cannot be written, as where a link lies in the place of a new file.
+        OSError: a file cannot be written, for example because a link has its name.
     """
     files = {folder / CONFIG: config_text()}
-    if own := own_course():  # for commands of ours that are typed here
+    if own := own_course():  # so that `backprop` commands typed in this folder use that course
         files[folder / FILE] = leads_back(folder, own)
     for slug in slugs:
         files[folder / "source" / slug / f"{slug}.ipynb"] = source_text(slug)
@@ -88,7 +88,7 @@ def write_course(folder: Path, slugs: Iterable[str]) -> tuple[list[Path], list[P
 
 
 def config_text() -> str:
-    """nbgrader's configuration: the course's name, and the folder of a course of your own."""
+    """nbgrader's configuration; with --course, it names that course and its folder."""
     own = own_course()
     if own is None:
         return CONFIG_TEXT
@@ -98,7 +98,7 @@ def config_text() -> str:
 
 
 def source_text(slug: str) -> str:
-    """The lesson's notebook, with exercises that nbgrader knows as answers: comments are written to these."""
+    """The lesson's notebook as JSON, with exercises marked as nbgrader solutions, so that they can get comments."""
     notebook = nbformat.read(Places().notebook(slug), as_version=4)
     for cell in notebook.cells:
         know_the_answer(cell)
@@ -106,7 +106,7 @@ def source_text(slug: str) -> str:
 
 
 def know_the_answer(cell: NotebookNode) -> str:
-    """Give an exercise's cell nbgrader's metadata of an answer; its name there, or "" if it is no exercise."""
+    """Mark an exercise's cell as an nbgrader solution; return its `grade_id`, or "" for any other cell."""
     exercise = cell.metadata.get("exercise")
     if not exercise:
         return ""

@@ -1,8 +1,8 @@
 """Results in nbgrader's gradebook: points of each exercise as the automatic score, feedback as the automatic comment.
 
-Scores, comments and penalties that a person gave there are kept, and go before ours, as after `nbgrader autograde`.
-What an earlier report wrote and no longer holds is taken back: a penalty, a comment, the scores of a hand-in that is
-gone. What a teacher gave for a lesson beyond the sum of its exercises is extra credit of the first one.
+Scores, comments and penalties that a person entered are kept and take precedence, as after `nbgrader autograde`. A
+report removes outdated entries of an earlier report: a penalty, a comment, the scores of a deleted hand-in. Points that
+a teacher gave for a lesson beyond the sum of its exercises become extra credit of the first exercise.
 """
 
 from __future__ import annotations
@@ -28,52 +28,52 @@ from autograder.wording import fenced
 from course.syllabus import Lesson, find_lesson
 
 LONGEST = 4000
-"""Characters of a message in a comment."""
+"""A message is cut to this many characters in a comment."""
 TAKEN_OFF = "Taken off: {} points."
 NOT_TAKEN_OFF = "Taken off by the rules: {} points; a person has changed that."
 PENALTY = re.compile(r"\ATaken off(?: by the rules)?: ([\d.]+) points")
-"""How the first comment begins where we wrote a penalty: a later report may take that back while it is the same."""
+"""Start of the first comment if we wrote a penalty; a later report may change the penalty if it is still the same."""
 ADDED = "Added by a teacher: {} points."
 NOT_ADDED = "Added by a teacher: {} points; somebody has changed the extra credit since."
 EXTRA = re.compile(r"\A(?:Taken off[^\n]*\n\n)?Added by a teacher: ([\d.]+) points")
-"""The same of points beyond the exercises' sum, which are extra credit of the first exercise."""
+"""Start of the first comment if we wrote extra credit, after the penalty's line if there is one."""
 EQUAL = 1e-4
-"""Penalties that differ by less are one: a database may keep six digits."""
+"""Penalties that differ by less are equal: a database may keep only six digits."""
 SCORE = re.compile(r"^[\d.]+ of [\d.]+ points$", re.MULTILINE)
-"""A line that comments of ours have and nbgrader's own have not."""
+"""A line in all of our comments, and in none of nbgrader's own."""
 
 
 class GradebookError(RuntimeError):
-    """A gradebook that cannot be used; the message says which and why."""
+    """The gradebook cannot be used; the message says which one and why."""
 
 
 class CourseGradebook:
-    """The gradebook of a course folder, or of a database's address.
+    """A gradebook, by course folder or database URL.
 
     Args:
-        place: the folder that holds `nbgrader_config.py`, or an address as `postgresql://…`.
+        place: the folder that contains `nbgrader_config.py`, or a URL such as `postgresql://…`.
     """
 
     def __init__(self, place: str) -> None:
         self.folder = None if "://" in place else Path(place)
         self.address = place if self.folder is None else _address(self.folder)
         self.shown: set[tuple[str, str]] = set()
-        """Students and lessons whose hand-in Formgrader can show."""
+        """(student, lesson) of each hand-in that Formgrader can show."""
         self.odd: list[tuple[str, str]] = []
-        """Those whose notebook is there and cannot be shown."""
+        """(student, lesson) of each notebook that exists but cannot be shown."""
         self.theirs: list[tuple[str, str]] = []
-        """Those whose late penalty a person gave, or took away, where our rules give another."""
+        """(student, lesson) of each late penalty that a person changed, if our rules give another."""
         self.their_extra: list[tuple[str, str]] = []
-        """The same of extra credit."""
+        """(student, lesson) of each extra credit that a person changed, if ours is different."""
         self.taken_back: list[tuple[str, str]] = []
-        """Those whose scores were ours, and are none any more."""
+        """(student, lesson) of each hand-in whose scores, written by an earlier report, were removed."""
 
     @contextmanager
     def opened(self) -> Iterator[Gradebook]:
-        """The gradebook, until the block ends. `GradebookError` for all that goes wrong with it."""
+        """Open the gradebook. Raises `GradebookError` if it cannot be opened, read or written."""
         try:
             with warnings.catch_warnings(), environment_on_path():
-                warnings.simplefilter("ignore", SAWarning)  # of how nbgrader asks: nobody here can mend that
+                warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
                 with Gradebook(self.address, "backprop") as gradebook:
                     yield gradebook
         except (SQLAlchemyError, InvalidEntry, ModuleNotFoundError) as error:
@@ -81,16 +81,16 @@ class CourseGradebook:
             raise GradebookError(f"{self.address.split('@')[-1]}: the gradebook cannot be used ({reason})") from None
 
     def students(self) -> set[str]:
-        """All that are known."""
+        """The ids of all students in the gradebook."""
         with self.opened() as gradebook:
             return {student.id for student in gradebook.students}
 
     def write(
         self, student: str, first: str, last: str, mail: str, results: list[SubmissionResult], gone: Iterable[str] = ()
     ) -> None:
-        """Write a student's results, and take back what an earlier report wrote and no longer holds.
+        """Write a student's results, and remove those that an earlier report wrote for lessons in `gone`.
 
-        `gone`: the lessons whose hand-in is no longer there.
+        `gone` has the slugs of lessons whose hand-in no longer exists.
         """
         with self.opened() as gradebook:
             said = {"first_name": first, "last_name": last, "email": mail}
@@ -116,7 +116,7 @@ class CourseGradebook:
 
 @contextmanager
 def environment_on_path() -> Iterator[None]:
-    """nbgrader calls `alembic` by its bare name, also where the environment is not activated."""
+    """Put this Python's folder on PATH: nbgrader calls `alembic` by its bare name, even in an inactive environment."""
     before = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
     try:
@@ -126,7 +126,7 @@ def environment_on_path() -> Iterator[None]:
 
 
 def _address(folder: Path) -> str:
-    """The database of a course folder: as its configuration says, else nbgrader's default."""
+    """The database URL of a course folder: from its configuration, else nbgrader's default."""
     from nbgrader.coursedir import CourseDirectory
     from traitlets.config.loader import PyFileConfigLoader
 
@@ -142,7 +142,7 @@ def _address(folder: Path) -> str:
 
 
 def _know(gradebook: Gradebook, lesson: Lesson) -> None:
-    """Let the gradebook know a lesson that was never released with nbgrader: its notebook, grades and answers."""
+    """Add a lesson's notebook, grade cells and solution cells if it was never released with nbgrader."""
     with suppress(MissingEntry):
         gradebook.find_notebook(lesson.slug, lesson.slug)
         return
@@ -157,7 +157,7 @@ def _know(gradebook: Gradebook, lesson: Lesson) -> None:
 
 
 def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: SubmissionResult) -> tuple[bool, bool]:
-    """Write scores, comments, the late penalty and extra credit; whether the last two are there now as we have them."""
+    """Write scores, comments, late penalty and extra credit; return whether the last two now have our values."""
     submission: SubmittedNotebook = gradebook.find_submission_notebook(lesson.slug, lesson.slug, student)
     by_name = {exercise.name: exercise for exercise in result.exercises}
     more = result.points - sum(one.points for one in result.exercises)
@@ -177,7 +177,7 @@ def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: Submissio
         if grade is not None:
             graded = by_name.get(exercise.name)
             grade.auto_score = graded.points if graded else 0.0
-            grade.needs_manual_grade = grade.manual_score is not None  # a person looks again, as after autograde
+            grade.needs_manual_grade = grade.manual_score is not None  # ask for a new review, as `autograde` does
     for comment in submission.comments:
         if comment.name in comments:
             comment.auto_comment = comments[comment.name] or None
@@ -190,7 +190,7 @@ def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: Submissio
 
 
 def penalty_of_ours(submission: SubmittedNotebook) -> float:
-    """The late penalty that the last report wrote, as it said there; 0 if none, or if nbgrader graded since."""
+    """The late penalty that the last report wrote, read from its comment; 0 if none, or if nbgrader graded since."""
     return _of_ours(submission, PENALTY)
 
 
@@ -200,9 +200,9 @@ def _of_ours(submission: SubmittedNotebook, said: re.Pattern[str]) -> float:
 
 
 def take_back(gradebook: Gradebook, student: str, lesson: Lesson) -> bool:
-    """Take scores, comments and the penalty back that a report wrote; whether there were any.
+    """Remove the scores, comments and penalty that a report wrote; return whether there were any.
 
-    Scores of nbgrader's own autograder have no comment of ours beside them, and stay, as does all that people gave.
+    Scores of nbgrader's own autograder, recognised by the lack of our comment, stay, and so does what people entered.
     """
     try:
         submission: SubmittedNotebook = gradebook.find_submission_notebook(lesson.slug, lesson.slug, student)
@@ -233,12 +233,11 @@ def _points(number: float) -> str:
 
 
 def _comments(lesson: Lesson, result: SubmissionResult, adjusted: str) -> dict[str, str]:
-    """What is said of each exercise, by the name of the last cell of its answer; of the whole in the first.
+    """Comments by cell name: the last cell of each exercise has its message; the first also has the lesson's message.
 
-    Empty where there is nothing to say: what was said before goes. No comment begins with words that a student chose,
-    so that none can look as if we had taken something off. nbgrader makes HTML of it with `markdown2html`
-    (jupyter/nbgrader, templates/feedback/index.html.j2), which lets tags through, so text that may quote a student is
-    fenced.
+    A cell without a message gets "", which removes an earlier comment. No comment begins with a student's text, which
+    could imitate our line about a penalty. nbgrader renders comments with `markdown2html` (jupyter/nbgrader,
+    templates/feedback/index.html.j2), which lets tags through, so text that may quote a student is fenced.
     """
     last = _last_cells(lesson)
     said = dict.fromkeys(last.values(), "")
@@ -250,7 +249,7 @@ def _comments(lesson: Lesson, result: SubmissionResult, adjusted: str) -> dict[s
 
 
 def _last_cells(lesson: Lesson) -> dict[str, str]:
-    """The last cell of each exercise's answer."""
+    """The `grade_id` of each exercise's last cell, by exercise."""
     last: dict[str, str] = {}
     for cell in nbformat.read(Places().notebook(lesson.slug), as_version=4).cells:
         if name := know_the_answer(cell):

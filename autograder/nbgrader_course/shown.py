@@ -1,4 +1,4 @@
-"""What Formgrader and feedback show of a hand-in: the notebook that was graded, with what was said of it."""
+"""Writes the graded notebook with our messages as outputs, for Formgrader and nbgrader's feedback."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from autograder.submission import SubmissionError, read_bytes
 from autograder.wording import printable
 
 GRADED = "backprop"
-"""The key of a notebook's metadata that says of which file's result it is."""
+"""Key in a notebook's metadata for the hash of the graded file."""
 
 
 def said_of(graded: ExerciseResult, shown: Callable[[str], str] = printable) -> str:
-    """The points, the message as `shown` makes it fit for its place, and a hint."""
+    """An exercise's points, message (escaped by `shown`) and hint."""
     points = f"{graded.points:g} of {graded.max_points:g} points"
     message = shown(graded.message) if graded.message else ""
     hint = f"Hint: {graded.hint}" if graded.hint and graded.status != "passed" else ""
@@ -31,16 +31,16 @@ def said_of(graded: ExerciseResult, shown: Callable[[str], str] = printable) -> 
 
 
 class CannotBeShownError(ValueError):
-    """A notebook that was graded, and that nbformat or nbgrader cannot read or write."""
+    """nbformat or nbgrader cannot read or write the graded notebook."""
 
 
 def show(folder: Path, student: str, result: SubmissionResult) -> bool:
-    """Write the notebook that was graded, with what was said below each check; whether it lies in the course folder.
+    """Write the graded notebook with a message below each check; return whether the course folder contains its file.
 
-    One that an earlier report wrote, of another file, goes: it would show what is no longer so.
+    Remove an outdated notebook, which an earlier report wrote for another file.
 
     Raises:
-        CannotBeShownError: it lies there and cannot be shown.
+        CannotBeShownError: the file exists but cannot be shown.
     """
     handed_in = folder / "submitted" / student / result.lesson / f"{result.lesson}.ipynb"
     try:
@@ -51,17 +51,17 @@ def show(folder: Path, student: str, result: SubmissionResult) -> bool:
         return hide(folder, student, result.lesson, unless=result.sha256)
     try:
         text = _with_what_was_said(data, result)
-    except Exception as error:  # a student wrote it, and the libraries expect what Jupyter writes
+    except Exception as error:  # a student wrote the file, and the libraries expect valid notebooks
         hide(folder, student, result.lesson)
         raise CannotBeShownError(f"{type(error).__name__}") from None
     target = _shown(folder, student, result.lesson)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text, encoding="utf-8", errors="replace")  # half an emoji is no UTF-8
+    target.write_text(text, encoding="utf-8", errors="replace")  # lone surrogates are not UTF-8
     return True
 
 
 def _with_what_was_said(data: bytes, result: SubmissionResult) -> str:
-    """The text of a notebook with the outputs that are ours. Any exception, for a notebook that is odd."""
+    """A notebook as JSON with our outputs only. Raises any exception for an invalid notebook."""
     notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
     said = {check_id(one.name): one for one in result.exercises}
     for cell in notebook.cells:
@@ -76,7 +76,7 @@ def _with_what_was_said(data: bytes, result: SubmissionResult) -> str:
 
 
 def hide(folder: Path, student: str, slug: str, unless: str = "") -> bool:
-    """Remove a notebook that an earlier report wrote, unless it is of the file with this hash; False."""
+    """Remove a notebook that an earlier report wrote, unless it shows the file with hash `unless`. Returns False."""
     target = _shown(folder, student, slug)
     with suppress(SubmissionError, ValueError, KeyError, TypeError, AttributeError, OSError):
         graded = json.loads(read_bytes(target, folder))["metadata"].get(GRADED)

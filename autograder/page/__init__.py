@@ -1,1 +1,1 @@
-"""Python in a page of the book: what runs in the browser's worker, and imports nothing that a browser lacks."""
+"""Python that runs in a book page's web worker; it imports nothing that a browser lacks."""

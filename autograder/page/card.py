@@ -1,6 +1,6 @@
-"""The card of a check in a page: a notebook's, less what only somebody at a terminal can do, and as data.
+"""The card of a check in a page, as data: a notebook's card without the parts that need a terminal.
 
-The page makes nodes of it (`book/_page/card.js`): the process that says it has run the reader's code.
+`book/_page/card.js` builds DOM nodes from it, because this process has run the reader's code and may not send HTML.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from course.syllabus import Exercise
 
 
 def shown(exercise: Exercise, result: ExerciseResult) -> dict[str, Any]:
-    """What the card says in blocks (`card.Block`), and what a page remembers of the result."""
+    """The card's content in blocks (`card.Block`), and the parts of the result that a page stores."""
     blocks = card.described(result.message) if result.message else []
     if result.status != "passed":
         if result.code:

@@ -1,4 +1,4 @@
-"""Checks what a reader has written in a page: the notebook's judge, in the one process that a browser has."""
+"""Checks a reader's answer in a page, with the same judge as a notebook but in a single process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import autograder.page.wide  # noqa: F401  # before anybody takes note of what NumPy has
+import autograder.page.wide  # noqa: F401  # before the worker records NumPy's functions
 from autograder.answerbook import BookReference, StaleBook, read_book
 from autograder.collection import with_judge
 from autograder.judging.here import graded_here
@@ -22,12 +22,12 @@ from course.syllabus import find_lesson
 
 Say = Callable[[str], object]
 _judges: dict[str, Judge] = {}
-"""By lesson: collecting the checks takes longer than most of them do."""
+"""Judges by lesson, cached because collecting the checks takes longer than most of them run."""
 _say: list[Say] = []
 
 
 def prepared(slug: str) -> Judge:
-    """The judge of a lesson, made once."""
+    """The judge of a lesson, created on the first call."""
     if slug not in _judges:
         judge = with_judge(find_lesson(slug), lambda judge: judge)
         kind = type(judge)
@@ -37,20 +37,20 @@ def prepared(slug: str) -> Judge:
 
 
 def ready(slug: str) -> None:
-    """`prepared` ahead of the first check, which says what is wrong if anything is."""
+    """Call `prepared` before the first check, which reports any error."""
     with suppress(CheckError):
         prepared(slug)
 
 
 def _with_answers(judge: Judge, exercise: str) -> None:
-    """Let the judge have what one exercise's checks need of the answer book. `StaleBook` where that cannot be read."""
+    """Load one exercise's part of the answer book. Raises `StaleBook` if it cannot be read."""
     reference = judge.reference
     if isinstance(reference, BookReference) and exercise not in reference.book.right:
         reference.book.add(read_book(Places().part_of_answer_book(judge.lesson.slug, exercise)))
 
 
 class _Telling:
-    """A judge that says what it is doing as it goes on: nobody can look, as nothing else runs meanwhile."""
+    """Mixin: a judge that reports its progress itself, because a single process cannot poll it."""
 
     @property
     def doing(self) -> str:
@@ -64,9 +64,9 @@ class _Telling:
 
 
 def check(slug: str, exercise: str, notebook: str, say: Say = lambda text: None) -> dict[str, Any]:
-    """What a check of one exercise shows, given the lesson's notebook with the reader's answers in its cells.
+    """Check one exercise, given the lesson's notebook with the reader's answers in its cells; return its card.
 
-    `say` is told what goes on. Where nothing can be graded, the only key is `error`.
+    `say` gets progress texts. If nothing can be graded, the card's only key is `error`.
     """
     _say[:] = [say]
     try:
@@ -82,7 +82,7 @@ def check(slug: str, exercise: str, notebook: str, say: Say = lambda text: None)
 
 
 def in_a_page(submission: Submission) -> Submission:
-    """The same, with its cells called what they are in a page, where nobody counts a notebook's."""
+    """Relabel a submission's cells by exercise: a page does not show a notebook's cell numbers."""
     parts, seen, cells = Counter(cell.exercise for cell in submission.cells), Counter[str](), []
     for cell in submission.cells:
         if cell.exercise:
@@ -94,5 +94,5 @@ def in_a_page(submission: Submission) -> Submission:
 
 
 def as_json(slug: str, exercise: str, notebook: str, say: Say) -> str:
-    """`check` for the worker."""
+    """`check`, with its result as JSON for the worker."""
     return json.dumps(check(slug, exercise, notebook, say))

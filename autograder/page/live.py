@@ -1,4 +1,4 @@
-"""Runs a cell of a page, and before it what it needs of the cells above."""
+"""Runs a cell of a page after the statements of earlier cells that it needs."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from autograder.page.needs import Statement, free, imports, needed, parsed, stat
 from autograder.worker.lines import lines_of
 
 ELSEWHERE = {"torch": "PyTorch", "matplotlib": "Matplotlib", "IPython": "IPython", "myst_nb": "the book's own tools"}
-"""Packages that a page does not have, as they are called."""
+"""Packages that a page lacks, with the names that readers know."""
 IN_A_PAGE = ("course.data", "course.graph", "course.memory", "course.published", "course.syllabus", "course.tape")
 """Modules of the course that a page has."""
 HERE = "this cell"
-"""What tracebacks call the cell; cells above are `cell 3 above`."""
+"""File name of the cell in tracebacks; earlier cells are `cell 3 above`."""
 
 
 @dataclass
 class Plan:
-    """What it takes to run a cell."""
+    """What a cell needs in order to run."""
 
     first: list[Statement] = field(default_factory=list)
     elsewhere: str = ""
-    """What a page does not have and the cell needs, in words."""
+    """The package that the cell needs and a page lacks, by its readable name; "" if none."""
     answers: dict[str, list[str]] = field(default_factory=dict)
-    """By lesson: exercises that it needs."""
+    """Exercises that it needs, by lesson."""
     numpy: bool = False
     data: bool = False
-    """Whether it needs the digits."""
+    """Whether it needs the digits' data."""
 
 
 def plan(cells: Sequence[str], at: int, lessons: Sequence[str] = ()) -> Plan:
-    """What the cell `at` needs: `lessons` are modules of exercises. `SyntaxError` where it is no Python."""
+    """Plan the run of cell `at`; `lessons` are modules with exercises. Raises `SyntaxError` if it is not Python."""
     found = Plan(needed(cells, at, ELSEWHERE))
     used = set(free(cells[at])).union(*(one.uses for one in found.first))
     for source in (*(one.source for one in found.first), cells[at]):
@@ -62,7 +62,7 @@ def plan(cells: Sequence[str], at: int, lessons: Sequence[str] = ()) -> Plan:
 
 
 def _attributes(cell: str, first: Sequence[Statement], imported: str) -> list[str]:
-    """What code takes of a module that it imports under a name: `import ch06_vjps as vjps`, then `vjps.relu_vjp`."""
+    """Attributes used of a module imported under another name: `import ch06_vjps as vjps`, then `vjps.relu_vjp`."""
     names = {one.asname for node in ast.walk(parsed(imported)) if isinstance(node, ast.Import) for one in node.names}
     trees = [parsed(source) for source in (*(one.source for one in first), cell)]
     nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
@@ -75,7 +75,7 @@ def _wants(module: str) -> str:
 
 
 class State:
-    """The names of a page, and which statement has given each its value."""
+    """A page's namespace, and the statement that gave each name its value."""
 
     def __init__(self) -> None:
         self.module = ModuleType("__main__")
@@ -84,11 +84,11 @@ class State:
         self.given: dict[str, Statement | None] = {}
 
     def run(self, cells: Sequence[str], at: int, answers: Mapping[str, ModuleType]) -> dict[str, Any]:
-        """Run the cell `at` after what it needs; what it printed has gone to stdout by then."""
+        """Run cell `at` after the statements that it needs; return its value or its error. It prints to stdout."""
         try:
             found = plan(cells, at, list(answers))
         except SyntaxError:
-            found = Plan()  # it is told when the cell runs
+            found = Plan()  # running the cell reports the error
         self._take(answers)
         before = self._outdated(found.first)
         place = ""
@@ -107,7 +107,7 @@ class State:
         return shown | _picture(value)
 
     def _take(self, answers: Mapping[str, ModuleType]) -> None:
-        """Let lessons' modules be these; who imported others' functions is to do it again."""
+        """Install the lessons' modules; mark statements that imported a replaced one as outdated."""
         for slug, module in answers.items():
             if sys.modules.get(slug) is not module:
                 sys.modules[slug] = module
@@ -116,7 +116,7 @@ class State:
                         self.given[name] = None
 
     def _outdated(self, first: Sequence[Statement]) -> list[Statement]:
-        """Those of the statements whose names have no value yet, or had another one since."""
+        """The statements to run: those whose names lack a value or were bound by another statement, and dependents."""
         last = {name: one for one in first for name in one.touches}
         wrong = {name for name, one in last.items() if self.given.get(name) != one}
         found: list[Statement] = []
@@ -125,7 +125,7 @@ class State:
                 found.append(one)
                 wrong |= one.uses & last.keys() if any(b.touches & one.uses & wrong for b in first) else set()
         again, names = [], set[str]()
-        for one in first:  # what is made of something that is made again is made again, too
+        for one in first:  # also rerun statements that use a name which is bound again
             if one in found or one.uses & names:
                 again.append(one)
                 names |= one.touches
@@ -140,7 +140,7 @@ class State:
             sys.stdout = quiet
 
     def _cell(self, source: str) -> Any:
-        """Run the reader's cell; the value of its last line where that is an expression."""
+        """Run the reader's cell; return the value of its last statement if that is an expression, else None."""
         tree = ast.parse(source, HERE)
         _remember(source, HERE)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -155,7 +155,7 @@ class State:
         exec(compile(source, label, "exec", dont_inherit=True), self.module.__dict__)
 
     def _forget(self, source: str) -> None:
-        """What the cell itself has given or changed is no other cell's to build upon."""
+        """Mark the names that the cell has bound or changed as outdated, so that other cells do not build on them."""
         try:
             bound = [name for one in statements(-1, source) for name in one.touches]
         except SyntaxError:
@@ -164,13 +164,13 @@ class State:
 
 
 def _picture(value: Any) -> dict[str, str]:
-    """What draws itself for a notebook as SVG draws itself for a page, which takes of it what draws, and no program."""
+    """The value's `_repr_svg_`, if it has one. The page's `picture.js` keeps only shapes and text of it."""
     draws = getattr(type(value), "_repr_svg_", None)
     return {"picture": str(draws(value))} if callable(draws) else {}
 
 
 def no_input(prompt: object = "") -> NoReturn:
-    """In the place of `input`: a page's Python cannot wait for an answer."""
+    """Replaces `input`, because a page's Python cannot wait for an answer."""
     raise EOFError("a page cannot ask with input(); write the value into the code")
 
 
@@ -187,11 +187,11 @@ def _remember(source: str, label: str) -> None:
 
 
 MOST = 60
-"""Lines of a traceback that are shown, first and last ones: of a long recursion nobody reads all."""
+"""A longer traceback is cut to this many lines, half from its start and half from its end."""
 
 
 def told(error: BaseException) -> str:
-    """A traceback as Python shows it, from the page's first line on."""
+    """A traceback as Python prints it, starting at the first frame of the page's code."""
     shown = traceback.TracebackException.from_exception(error)
     seen: traceback.TracebackException | None = shown
     while seen is not None:
@@ -221,7 +221,7 @@ _state = State()
 
 
 def plan_as_json(cells: str, at: int, lessons: str) -> str:
-    """`plan` for the worker."""
+    """`plan`, with its result as JSON for the worker."""
     try:
         found = plan(json.loads(cells), at, json.loads(lessons))
     except SyntaxError:
@@ -231,8 +231,8 @@ def plan_as_json(cells: str, at: int, lessons: str) -> str:
 
 
 def run_as_json(cells: str, at: int, answers: str) -> str:
-    """`State.run` for the worker. `answers`: by lesson, what `answers_of` takes."""
-    if find_spec("numpy"):  # it is fetched when a cell imports it
+    """`State.run`, with its result as JSON for the worker. `answers` has the arguments of `answers_of`, by lesson."""
+    if find_spec("numpy"):  # it is fetched only when a cell imports it
         importlib.import_module("autograder.page.wide")
     given = {slug: _kept(slug, text) for slug, text in json.loads(answers).items()}
     return json.dumps(_state.run(json.loads(cells), at, given))
@@ -240,16 +240,17 @@ def run_as_json(cells: str, at: int, answers: str) -> str:
 
 @lru_cache(maxsize=32)
 def _kept(slug: str, text: str) -> ModuleType:
-    """The same answers are the same objects: nobody who has them is to take them again."""
+    """`answers_of`, cached: equal answers give the same module, so statements that imported it stay valid."""
     return answers_of(slug, **json.loads(text))
 
 
 def answers_of(slug: str, notebook: str, own: Sequence[str], solved: str | None) -> ModuleType:
-    """What a lesson's exercises are for a cell of the page: `own` ones are the reader's, others the course's.
+    """A module with a lesson's exercises for a page's cells: the reader's answers to `own`, the course's to others.
 
     Args:
-        notebook: the lesson's, with the reader's answers.
-        solved: the lesson's solutions; None where a copy of the book has none.
+        notebook: the lesson's notebook with the reader's answers, as JSON.
+        own: exercises for which the reader's answer is used.
+        solved: source of the lesson's solutions; None if this copy of the book has none.
     """
     submission = importlib.import_module("autograder.submission").parse_submission(f"{slug}.ipynb", notebook.encode())
     mine = _ran(f"{slug}_here", [(cell.source, cell.label) for cell in submission.cells])
@@ -261,7 +262,7 @@ def answers_of(slug: str, notebook: str, own: Sequence[str], solved: str | None)
 
 
 def _ran(name: str, cells: Sequence[tuple[str, str]]) -> ModuleType:
-    """The module that cells fill, as far as they go."""
+    """The module with the definitions of the cells; failed cells are skipped."""
     program = importlib.import_module("autograder.worker.execution").Program(name)
     for source, label in cells:
         program.run_cell(source, label, 0)

@@ -1,7 +1,7 @@
-"""What a cell of a page needs of the cells above it, statement by statement.
+"""Finds the statements of earlier cells that a page's cell needs.
 
-A page's hidden cells also draw, glue numbers into sentences and import PyTorch. A reader who runs one cell wants none
-of that: so only those statements run that give what it uses, what these use, and so on.
+A page's hidden cells also draw, glue numbers into sentences and import PyTorch. A reader who runs one cell needs none
+of that, so only statements that define the names it uses run, those that these need, and so on.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from typing import Any
 from autograder.worker.lines import lines_of
 
 SHOWS = {"display", "glue", "print", "style", "table", "exercise_table"}
-"""Functions that show what they are given, and change nothing of it."""
+"""Functions that show their arguments without changing them."""
 _BUILTIN = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement at the top of a cell."""
+    """A top-level statement of a cell."""
 
     cell: int
     line: int
     source: str
     gives: frozenset[str]
-    """The names that it gives a value."""
+    """The names that it binds."""
     changes: frozenset[str]
     """The names whose values it may change in place."""
     uses: frozenset[str]
     later: frozenset[str]
-    """Those of them that only functions use which it defines: they may get their values below it."""
+    """The names in `uses` that only its functions' bodies use, so they may be bound below it."""
 
     @property
     def touches(self) -> frozenset[str]:
@@ -43,7 +43,7 @@ class Statement:
 
 
 def parsed(source: str) -> ast.Module:
-    r"""The tree of a source that is only looked at: what Python says of `"\,"` in it is for when it runs."""
+    r"""Parse without warnings: Python warns about escapes such as `"\,"` again when the source runs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source)
@@ -51,12 +51,12 @@ def parsed(source: str) -> ast.Module:
 
 @lru_cache(maxsize=512)
 def statements(cell: int, source: str) -> tuple[Statement, ...]:
-    """The statements of a cell. `SyntaxError` where it is no Python."""
+    """The statements of a cell. Raises `SyntaxError` if it is not Python."""
     lines, found = lines_of(source, keepends=True), []
     for node in parsed(source).body:
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
         text = "".join(lines[first - 1 : node.end_lineno])
-        if node.col_offset or not _alone(text):  # two statements in a line
+        if node.col_offset or not _alone(text):  # several statements in one line
             text = ast.unparse(node)
         names = Names()
         names.visit(node)
@@ -75,10 +75,10 @@ def _alone(text: str) -> bool:
 
 
 def needed(cells: Sequence[str], at: int, foreign: Iterable[str] = ()) -> list[Statement]:
-    """The statements above the cell `at` that give what it uses, in their order.
+    """The statements above cell `at` that it needs, in their order.
 
-    A cell above that is no Python, as a reader left it, gives nothing. `foreign` are packages that are not there: what
-    only hands a value to something that is made of them, as a figure is, draws it and does not change it.
+    Earlier cells that are not valid Python are skipped. `foreign` names packages that a page lacks: passing a value to
+    an object of theirs, such as a figure, draws the value and does not count as changing it.
     """
     above: list[Statement] = []
     for cell in range(at):
@@ -86,7 +86,7 @@ def needed(cells: Sequence[str], at: int, foreign: Iterable[str] = ()) -> list[S
             above += statements(cell, cells[cell])
     strange = _made_of(above, foreign)
     at_the_end, taken = set(free(cells[at])), list[Statement]()
-    while True:  # a function may call one that is defined below it: that is wanted at the end, too
+    while True:  # repeat, because a function may call one defined below it, which is then needed as well
         wanted, taken = set(at_the_end), []
         for one in reversed(above):
             if one.gives & wanted or (one.changes & wanted and not one.uses & strange):
@@ -98,7 +98,7 @@ def needed(cells: Sequence[str], at: int, foreign: Iterable[str] = ()) -> list[S
 
 
 def _made_of(above: Sequence[Statement], foreign: Iterable[str]) -> set[str]:
-    """The names of packages that are not there, and of what is made of them."""
+    """The names bound to missing packages, or to values computed from them."""
     packages, found = set(foreign), set[str]()
     for one in above:
         modules = {module.partition(".")[0] for module, _ in imports(one.source)}
@@ -110,7 +110,7 @@ def _made_of(above: Sequence[Statement], foreign: Iterable[str]) -> set[str]:
 
 
 def free(source: str) -> frozenset[str]:
-    """The names that a cell uses and does not give itself before. `SyntaxError` where it is no Python."""
+    """The names that a cell uses before binding them. Raises `SyntaxError` if it is not Python."""
     bound: set[str] = set()
     used: set[str] = set()
     for one in statements(-1, source):
@@ -120,15 +120,15 @@ def free(source: str) -> frozenset[str]:
 
 
 class Names(ast.NodeVisitor):
-    """The names that code of a module binds, and those that it uses before, in the order in which it runs."""
+    """Collects the names that module-level code binds, and those that it uses before binding them, in run order."""
 
     def __init__(self, local: frozenset[str] = frozenset()) -> None:
         self.bound: set[str] = set()
         self.used: set[str] = set()
         self.later: set[str] = set()
-        """Used in functions: when these are called."""
+        """Names used in functions' bodies, that is, only when these are called."""
         self._local = local
-        """Names of the functions around it."""
+        """Local names of the enclosing functions."""
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -202,7 +202,7 @@ class Names(ast.NodeVisitor):
             super().visit(node)
 
     def _within(self, arguments: ast.arguments | None, body: Sequence[ast.AST]) -> None:
-        """What a function uses of the module: it may be bound by the time that it is called."""
+        """Add a function's global names to `later`: they may be bound by the time that it is called."""
         local: set[str] = set()
         if arguments is not None:
             every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
@@ -217,7 +217,7 @@ class Names(ast.NodeVisitor):
 
 
 def imports(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The modules that code imports, and which names of each; no names where it takes the module itself."""
+    """The modules that code imports, with the names imported from each; no names for `import module`."""
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, ()) for alias in node.names)
@@ -226,7 +226,7 @@ def imports(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
-    """Names whose values a statement may change in place: it sets a part of them, or hands them to something."""
+    """Names whose values a statement may change in place: by assigning to a part, or by passing them to a call."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
         return
     for one in ast.walk(node):

@@ -1,4 +1,4 @@
-"""A browser's NumPy counts with 32 bits: functions that take 64-bit integers elsewhere are to take them here, too."""
+"""Makes NumPy functions accept 64-bit integers in a browser, where `np.intp` has only 32 bits."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 COUNTING = {"bincount": 0, "repeat": 1}
-"""Functions that count with what they are given, and the place of that among their arguments."""
+"""Functions that convert an argument to `np.intp`, with that argument's position."""
 
 
 def widen(module: Any = np) -> None:
-    """Have them take 64-bit integers, where a place in memory has fewer bits."""
+    """Wrap the functions of `COUNTING` if `np.intp` has fewer than 64 bits."""
     if np.dtype(np.intp).itemsize < 8:
         for name, place in COUNTING.items():
             setattr(module, name, _narrowed(getattr(module, name), place))
 
 
 def _narrowed(function: Callable[..., Any], place: int) -> Callable[..., Any]:
-    """The function, called with integers as narrow as it takes them."""
+    """The function with its int64 argument at `place` converted to `np.intp`."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -1,5 +1,5 @@
-"""What runs beside a submission, in the confined process.
+"""Code that runs in the confined process, together with a submission.
 
-Nothing here is trusted once a submission has run: it returns data, never a verdict. The folder imports the
-standard library and NumPy alone, so that a worker can be shown this folder and no other part of the grader.
+Once a submission has run, this process is not trusted: it returns data, never a verdict. The folder imports only the
+standard library, NumPy and PyTorch, so that a worker needs to see no other part of the grader.
 """

@@ -1,8 +1,8 @@
-"""Where a worker starts: `python -I -S bootstrap.py CONFIG`, with the judge's stream as standard input.
+"""Entry point of a worker: `python -I -S bootstrap.py CONFIG`, with the judge's stream as standard input.
 
-CONFIG is JSON: `locations` (module name to path: all that can be imported beside the standard library), `warm`
-(modules to import before the first submission), `fork` (one fork a submission, or serve just one and end) and, where
-there is a sandbox, its `policy`. With `layers` a zygote starts, and its forks are the workers.
+CONFIG is JSON: `locations` (module name to path, for everything importable besides the standard library), `warm`
+(modules to import before the first submission), `fork` (true: fork for each submission; false: serve one and exit)
+and, if there is a sandbox, its `policy`. With `layers`, this process becomes a zygote and its forks are the workers.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def main() -> None:
         from autograder.worker import forkserver
 
         if "torch" in sys.modules:
-            native.put_away(finder)
+            native.hide_ctypes(finder)
         forkserver.run(socket.socket(fileno=os.dup(0)), config, asked)
     else:
         stream = socket.create_connection(("127.0.0.1", config["port"]))
         stream.sendall(config["token"].encode())
         os.chdir(config["scratch"])
         if "torch" in sys.modules:
-            native.put_away(finder)
+            native.hide_ctypes(finder)
         serve.serve(Channel(stream), asked)
 
 

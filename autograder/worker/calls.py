@@ -1,8 +1,8 @@
-"""Calls that would do an exercise's work for the learner: they raise when the submission makes them.
+"""Forbidden calls, which would do an exercise's work for the learner: they raise when the submission makes them.
 
-A function of Python code is watched where it is, in its code: so it is under every name, in every closure. An operation
-of PyTorch's (`torch.ops.aten.gelu`) is watched in PyTorch's dispatcher, below all modes and Python. Who calls is told
-by code objects that were noted before the first cell, not by names of files, which a submission may choose.
+A Python function is watched by replacing its code object, so every name and closure that refers to it is covered. A
+PyTorch operation (`torch.ops.aten.gelu`) is watched in PyTorch's dispatcher, below all modes and Python. Callers are
+recognised by code objects recorded before the first cell, not by file names, which a submission can choose.
 """
 
 from __future__ import annotations
@@ -32,68 +32,70 @@ from autograder.worker.keepsakes import Keepsakes
 from autograder.worker.kernels import Kernels, is_pattern
 
 MAY_CALL = "MAY_CALL"
-"""The name under which scenarios say which watched functions they call themselves."""
+"""The scenarios' variable that lists the watched functions they call themselves."""
 GRADCHECK = "torch.autograd.gradcheck"
-"""The module through which a scenario may do so."""
+"""The module through which a scenario may make such calls."""
 
 ENOUGH = 6
-"""How many names make a function one that nobody else writes by accident."""
+"""A function with at least this many names is not written twice by accident."""
 LACKING = 12
-"""One name in so many may be lacking where a function is a copy; how many more it has is no matter. Of 19,000 functions
-in answers, right and wrong, and in this repository none has half of a watched one's names; of 84,000 in PyTorch and
-NumPy the nearest that is not watched as well has 10 of 11."""
+"""A copy may lack one in this many of the original's names, and have any number of others. Of 19,000 functions in
+answers and in this repository, none has half of a watched function's names; of 84,000 in PyTorch and NumPy, the nearest
+unwatched one has 10 of 11."""
 
 
 MOST_KEPT = 100
-"""Things of which it is noted whether they are still there, for each function; with more of them it is taken for so."""
+"""At most this many results of each function are tracked; beyond it, we assume that some are still alive."""
 
 
 class ForbiddenCall(RuntimeError):
-    """The submission called what its exercise does not allow."""
+    """The submission called a function that its exercise forbids."""
 
 
 class Guard:
-    """Watches functions, operations and the making of objects of classes, that some exercise forbids.
+    """Watches the functions, operations and classes that some exercise forbids, and refuses the submission's calls.
 
-    From `watch` to the first call all of them are refused: what cells make, all exercises have. A call is refused what
-    its exercise forbids. One that leaves something which does such work makes this process `stale` for others.
+    From `watch` to the first call all of them are refused, because all exercises share what the cells make. During a
+    call, only those that its exercise forbids are refused. An allowed call that leaves an object which could do
+    forbidden work makes this process `stale` for other exercises.
 
-    Any call is the submission's, but for those that a scenario makes itself: of what its `MAY_CALL` names, with nothing
-    between the two but PyTorch's functions for that. Not even a backward pass: what runs in one is the submission's.
+    Every call counts as the submission's, except that a scenario may itself call what its `MAY_CALL` lists. Between the
+    scenario and that call only PyTorch's own wrappers may be on the stack; code run in a backward pass counts as the
+    submission's.
     """
 
     def __init__(self, scenarios: dict[str, Any]) -> None:
         self.called: list[str] = []
-        """What was called and refused, in order."""
+        """The names of refused calls, in order."""
         self._scenarios = scenarios
         self._forbidden: frozenset[str] = frozenset()
         self._forbidden_in: dict[str, list[str]] = {}
-        """The watched names, and the exercises that forbid each."""
+        """Each watched name, with the exercises that forbid it."""
         self._cells_run = False
         self._kernels = Kernels(self._refuse)
         self._engine = Engine(self._refuse)
         self._keepsakes = Keepsakes()
         self._kept: dict[str, list[Callable[[], bool]]] = {}
-        """Watched functions that were called where they may be and left what does such work; is it still there?"""
+        """By watched function: for each object that an allowed call left, a function that tells if it is alive."""
         self._gated: set[int] = set()
-        """The code that has the gates."""
+        """Ids of the code objects that contain a gate."""
         self._inside: set[int] = set()
-        """The code behind them."""
+        """Ids of the original code behind the gates."""
         self._gates: dict[str, list[tuple[FunctionType, CodeType, Held]]] = {}
         self._replaced: list[tuple[str, Any, str, Any]] = []
         self._copies: dict[frozenset[str], str] = {}
-        """What the code of a watched function speaks of, to its name."""
+        """The names used in a watched function's code, to the function's own name."""
         self._copied: set[str] = set()
-        """The watched functions of which the submission has copies."""
+        """The watched functions that the submission has copied."""
         self._audited = False
         self._may_call: frozenset[str] = frozenset()
         self._ours: set[int] = set()
         self._between: set[int] = set()
-        self._held: list[CodeType] = []  # so that no other code object can have the address of one of these
+        self._held: list[CodeType] = []  # keeps them alive, so that no other code object can get the same id
 
     @property
     def forbidden(self) -> frozenset[str]:
-        """What the exercise that is called now forbids."""
+        """The names that the current exercise forbids."""
         return self._forbidden
 
     @forbidden.setter
@@ -101,7 +103,7 @@ class Guard:
         if self._cells_run:
             self._cells_run = False
             self._engine.refuse_only(frozenset())
-            if self._engine.others():  # somebody has switched the refusal off
+            if self._engine.others():  # a cell has switched the refusal off
                 self._copied.add(ENGINE)
         if names != self._forbidden:
             self._forbidden = names
@@ -109,7 +111,7 @@ class Guard:
 
     @property
     def stale(self) -> bool:
-        """Whether an earlier call has kept something that the exercise which is called now must not have."""
+        """Whether an object that an earlier call left is alive and forbidden in the current exercise."""
         if self._kept.keys().isdisjoint(self._forbidden) or not self._still_kept():
             return False
         gc.collect()
@@ -119,12 +121,12 @@ class Guard:
         return any(there() for name, kept in self._kept.items() if name in self._forbidden for there in kept)
 
     def watch(self, forbidden_in: dict[str, list[str]]) -> None:
-        """Put a watch on functions that exercises forbid, and refuse all of them until the first call.
+        """Watch functions that exercises forbid, and refuse all of them until the first call.
 
         Args:
-            forbidden_in: full names, `torch.utils.checkpoint.checkpoint`, and the exercises that forbid each. A name
-                that is not there is left out; a module's stands for all functions and classes that are written in it,
-                and `torch.ops.*.*gelu*` for all operations of that kind.
+            forbidden_in: full names such as `torch.utils.checkpoint.checkpoint`, with the exercises that forbid each.
+                Unknown names are skipped. A module's name covers all functions and classes defined in it, and
+                `torch.ops.*.*gelu*` all operations that match.
         """
         self._forbidden_in = dict(forbidden_in)
         names = list(forbidden_in)
@@ -146,8 +148,8 @@ class Guard:
             if isinstance(target, type) and "__init__" not in vars(target):
                 owner, attribute, target = target, "__init__", target.__init__  # type: ignore[misc]
             if not isinstance(target, type | FunctionType | ModuleType):
-                self._put_in_place(name, owner, attribute, target)
-        self._note_ours()
+                self._replace(name, owner, attribute, target)
+        self._note_scenarios()
         if self._copies and not self._audited:
             sys.addaudithook(self._audit)
             self._audited = True
@@ -159,9 +161,11 @@ class Guard:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Around a call: `ForbiddenCall` where the submission has a copy of what is forbidden now.
+        """Wrap one call to the submission.
 
-        And where backward passes ran, in whatever thread, that no watched function began.
+        Raises:
+            ForbiddenCall: the submission has a copy of a forbidden function, or a backward pass ran, in any thread,
+                that no watched function began.
         """
         self._engine.count()
         self._refuse_copies()
@@ -171,14 +175,14 @@ class Guard:
             if self._engine.others():
                 if ENGINE in self._forbidden:
                     self._refuse(ENGINE)
-                self._kept[ENGINE] = [lambda: True]  # their operations may have been noted
+                self._kept[ENGINE] = [lambda: True]  # the submission may have recorded their operations
 
     def _refuse_copies(self) -> None:
         for name in sorted(self._copied & self._forbidden):
             self._refuse(name)
 
     def undone(self) -> list[str]:
-        """The names of watched functions that are no longer what `watch` has made of them."""
+        """The names of watched functions whose gate has been removed or altered since `watch`."""
         found = [
             name
             for name, gates in self._gates.items()
@@ -195,15 +199,15 @@ class Guard:
         self._note(self._gated, [code])
         self._note(self._inside, codes_inside(before))
         self._gates.setdefault(name, []).append((function, code, held_by(code)))
-        if len(said := _said(before)) >= ENOUGH:
+        if len(said := _names_in(before)) >= ENOUGH:
             self._copies[said] = name
         if name in self._may_call:
             self._note(self._between, [code, *codes_inside(before)])
 
-    def _put_in_place(self, name: str, owner: Any, attribute: str, target: Callable[..., Any]) -> None:
-        """Put a function of ours in the place of one that is not written in Python: an operation's, for the most part.
+    def _replace(self, name: str, owner: Any, attribute: str, target: Callable[..., Any]) -> None:
+        """Replace a function that is not written in Python, usually one that calls an operation.
 
-        Where it is to be had under other names, its operation is forbidden as well.
+        Other names may still refer to the original, so exercises forbid its operation as well.
         """
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -218,7 +222,7 @@ class Guard:
         setattr(owner, attribute, call)
         self._replaced.append((name, owner, attribute, call))
 
-    def _note_ours(self) -> None:
+    def _note_scenarios(self) -> None:
         module = self._scenarios.get("__name__", "builtins")
         for value in list(self._scenarios.values()):
             for function in all_behind(value, module):
@@ -236,7 +240,7 @@ class Guard:
             known.add(id(code))
 
     def _check(self, name: str) -> None:
-        if name in self._forbidden and not (name in self._may_call and self._asked_by_us(sys._getframe(2))):
+        if name in self._forbidden and not (name in self._may_call and self._called_by_scenario(sys._getframe(2))):
             self._refuse(name)
         self._engine.note_begun(name)
 
@@ -248,9 +252,9 @@ class Guard:
         raise ForbiddenCall(f"{name} is forbidden in {where}, so it is refused while the cells run")
 
     def _note_kept(self, name: str, makes_an_object: bool, args: tuple[Any, ...], result: Any) -> None:
-        """Note what a call of a watched function leaves to a submission: not to another one of them, nor to us."""
+        """Record what a watched function left with the submission; ignore calls by watched functions or scenarios."""
         self._engine.note_ended(name)
-        if name in self._forbidden:  # then it was our call
+        if name in self._forbidden:  # it was let through, so a scenario made the call
             return
         left = self._keepsakes.left_as(args[0]) if makes_an_object and args else self._keepsakes.left_by(result)
         if left is None:
@@ -258,17 +262,17 @@ class Guard:
         caller: FrameType | None = sys._getframe(2)
         if caller is not None and id(caller.f_code) in self._gated:
             caller = caller.f_back
-        if caller is None or not (id(caller.f_code) in self._inside or self._asked_by_us(caller)):
+        if caller is None or not (id(caller.f_code) in self._inside or self._called_by_scenario(caller)):
             kept = [there for there in self._kept.get(name, []) if there()]
             self._kept[name] = [*kept, left] if len(kept) < MOST_KEPT else [lambda: True]
 
-    def _asked_by_us(self, frame: FrameType | None) -> bool:
+    def _called_by_scenario(self, frame: FrameType | None) -> bool:
         while frame is not None and id(frame.f_code) in self._between:
             frame = frame.f_back
         return frame is not None and id(frame.f_code) in self._ours
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Refuse copies of a watched function: code with the same names that is executed or put into a function."""
+        """Refuse copies of a watched function, that is, code with the same names, when run or put into a function."""
         if event == "exec" or event == "function.__new__":
             code = arguments[0]
         elif event == "object.__setattr__" and arguments[1] == "__code__":
@@ -277,16 +281,16 @@ class Guard:
             return
         if isinstance(code, CodeType):
             for inner in codes_inside(code):
-                said = _said(inner)
+                said = _names_in(inner)
                 copied = {name for names, name in self._copies.items() if len(names - said) * LACKING <= len(names)}
                 if copied:
                     self._copied |= copied
                     self._refuse_copies()
 
 
-def _said(code: CodeType) -> frozenset[str]:
-    """What code speaks of, whatever it is called and wherever it stands: the same source has it, in any file.
+def _names_in(code: CodeType) -> frozenset[str]:
+    """The names that code uses, which identify its source under any function name and in any file.
 
-    Its operations need not be the same: they depend on what the module imports.
+    Bytecode would not do: it depends on what the module imports.
     """
     return frozenset((*code.co_names, *code.co_varnames, *code.co_freevars))

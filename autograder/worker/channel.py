@@ -20,17 +20,17 @@ class DeadlinePassed(TimeoutError):
 
 
 class Clock(Protocol):
-    """What deadlines are measured with."""
+    """A source of time for deadlines."""
 
     def now(self) -> float:
         """Seconds since some point in time."""
 
     def settle(self) -> None:
-        """Take off what the other end could not use, before a deadline counts as passed."""
+        """Subtract the time that the other end could not use; called before a deadline counts as passed."""
 
 
 class WallClock:
-    """The clock on the wall: nothing is taken off."""
+    """Wall time, from which nothing is subtracted."""
 
     def now(self) -> float:
         return time.monotonic()
@@ -63,7 +63,7 @@ class Channel:
         return self._stream.fileno()
 
     def close(self) -> None:
-        """Close this end; the other end's next read says so."""
+        """Close this end; the other end's next read fails."""
         self._stream.close()
 
     def hold(self, frame: bytes) -> None:
@@ -76,7 +76,7 @@ class Channel:
             self.send(b"", seconds)
 
     def waiting(self) -> bool:
-        """Whether something has arrived that is not received yet."""
+        """Whether bytes have arrived that `receive` has not returned yet."""
         if not self._arrived:
             with contextlib.suppress(BlockingIOError, ChannelClosed):
                 self._take()
@@ -105,12 +105,12 @@ class Channel:
 
         Raises:
             ChannelClosed: the writer is gone, perhaps in the middle of a frame.
-            DeadlinePassed: the frame was not complete after `seconds`, or these were over before.
+            DeadlinePassed: the frame was not complete after `seconds`, or `seconds` is not positive.
             wire.WireError: the prefix announces more than a frame may hold.
         """
         deadline = self._deadline(seconds)
         if seconds is not None and seconds <= 0:
-            self._left(deadline)  # what lies ready is not read for ever
+            self._left(deadline)  # raises even if data is ready: a flood of frames must not outlast the deadline
         self._await(wire.PREFIX_SIZE, deadline)
         size = wire.PREFIX_SIZE + wire.frame_size(bytes(self._arrived[: wire.PREFIX_SIZE]), self._bounds)
         self._await(size, deadline)
@@ -119,7 +119,7 @@ class Channel:
         return frame
 
     def _await(self, size: int, deadline: float | None) -> None:
-        """Read until so many bytes have arrived."""
+        """Read until `size` bytes have arrived."""
         while len(self._arrived) < size:
             try:
                 self._take(size - len(self._arrived))
@@ -127,7 +127,7 @@ class Channel:
                 self._wait(for_writing=False, deadline=deadline)
 
     def _take(self, missing: int = 0) -> None:
-        """Read what is there: at most what is missing, or 64 KiB if that is more."""
+        """Read available bytes: at most `missing` or 64 KiB, whichever is more, and never over 1 MiB."""
         try:
             chunk = self._stream.recv(min(max(missing, 2**16), 2**20))
         except BlockingIOError:
@@ -150,7 +150,7 @@ class Channel:
         return None if seconds is None else self.clock.now() + seconds
 
     def _left(self, deadline: float | None) -> float | None:
-        """The seconds until a deadline. `DeadlinePassed` if there are none."""
+        """The seconds until a deadline. Raises `DeadlinePassed` if it has passed."""
         if deadline is None:
             return None
         if self.clock.now() >= deadline:

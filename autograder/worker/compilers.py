@@ -54,7 +54,7 @@ def refuse_compilers() -> None:
     frames = torch._C._dynamo.eval_frame
     frames.set_eval_frame = _only_off(frames.set_eval_frame)
     frames._load_precompile_entry = _refusing("torch.compile")
-    torch._C._dispatch_library = _of_ones_own(torch._C._dispatch_library)
+    torch._C._dispatch_library = _own_namespaces_only(torch._C._dispatch_library)
 
 
 def compile_its_own() -> None:
@@ -109,13 +109,13 @@ def _only_off(set_eval_frame: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return only_off
 
 
-def _of_ones_own(library: Callable[..., Any]) -> Callable[..., Any]:
+def _own_namespaces_only(library: Callable[..., Any]) -> Callable[..., Any]:
     """Allow kernels for a submission's own operations; only `Kernels` may register any for PyTorch's."""
     taken, ours, frame = TAKEN, Kernels.refuse_only.__code__, sys._getframe
 
-    def of_ones_own(kind: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    def checked(kind: str, name: str, *args: Any, **kwargs: Any) -> Any:
         if name in taken and frame(2).f_code is not ours:
             _refuse(f"a kernel for operations of {name}")
         return library(kind, name, *args, **kwargs)
 
-    return of_ones_own
+    return checked

@@ -1,4 +1,4 @@
-"""What a call of a program's function gives, and what it did beside that."""
+"""Calls a submission's functions, and records the result and side effects of each call."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from autograder.worker.modes import left_as_found
 
 
 class Functions(Protocol):
-    """What is called: the program that a submission's cells have filled, or functions of ours."""
+    """Functions to call by name: those that a submission's cells defined, or our own."""
 
     @property
     def module(self) -> Any:
-        """What scenarios see as the submission."""
+        """The module that scenarios get as the submission."""
 
     def defined(self, name: str) -> bool:
-        """Whether there is a function of that name."""
+        """Whether there is a function called `name`."""
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """What it returns. Raises whatever it raises."""
+        """Call the function and return its result; its exceptions pass through."""
 
 
 class Dispatcher:
-    """Calls functions of a program, and scenarios on it, and keeps the objects that others know by their handles.
+    """Calls a program's functions and scenarios, and keeps the objects that the judge knows by their handles.
 
     Args:
-        forbidden: is filled, while a call runs, with what was imported and must not be.
+        forbidden: the finder appends the names of refused imports to this list while a call runs.
     """
 
     def __init__(self, forbidden: list[str]) -> None:
@@ -41,7 +41,7 @@ class Dispatcher:
         self.scenarios: dict[str, Any] = {}
         self.guard = Guard(self.scenarios)
         self.replaced: Callable[[], list[str]] = list
-        """Names what a submission has replaced of what measures it."""
+        """Returns the names of the measuring code that the submission has replaced."""
         self.objects: dict[int, Any] = {}
 
     def call(
@@ -52,13 +52,16 @@ class Dispatcher:
         scenario: str = "",
         before: list[Any] | None = None,
     ) -> Answer:
-        """The answer to a call of `name`, or of a scenario that needs `name` to be there.
+        """Call `name`, or a scenario that needs `name`, and return the answer.
 
-        `before` is what the arguments hold, where that is known. The answer says what is not as it should be, too:
-        `failure`, the arguments that were `changed`, what was `forbidden` to import or `called` all the same, and what
-        was `replaced` of what measures beside the submission.
+        Args:
+            before: snapshots of the arguments, if already taken.
+
+        Returns:
+            The value, or a `failure`; and, if any, the numbers of the arguments that were `changed`, the `forbidden`
+            imports, the forbidden functions `called`, and the measuring code that the submission `replaced`.
         """
-        if self.program is None or not self.program.defined(name):  # None: not one cell could be run
+        if self.program is None or not self.program.defined(name):  # None: no cell could be run
             return {"missing": True}
         self.forbidden.clear()
         self.guard.called.clear()
@@ -88,7 +91,7 @@ class Dispatcher:
         return answer
 
     def refer(self, value: Any) -> wire.Reference:
-        """An object that is no data stays here; the judge gets a handle."""
+        """Keep an object that is not data in this process, and return a handle for the judge."""
         self.objects[id(value)] = value
         return "handle", [id(value), type(value).__name__[:80]]
 
@@ -100,14 +103,14 @@ class Dispatcher:
         raise wire.WireError(f"unexpected {tag!r}")
 
     def function(self, number: int) -> Callable[..., Any]:
-        """The caller's function of this number."""
+        """The judge's function with this number, which the submission may call back."""
         raise NotImplementedError
 
 
 def _plain(value: Any) -> Any:
-    """A result whose tuples, or a list whose items, are of classes like `namedtuple`'s, as the tuples that they are.
+    """Convert a result, or the items of a list, from subclasses of tuple (`namedtuple`) to plain tuples.
 
-    What lies deeper, a cache say, stays what it is for the submission's own functions.
+    Deeper values, such as those in a cache, keep their class: the submission's own functions get them back.
     """
     if issubclass(type(value), list):
         return [_as_tuple(item) for item in list.__iter__(value)]
@@ -121,12 +124,12 @@ def _as_tuple(value: Any) -> Any:
 
 
 def snapshot(value: Any, refer: Callable[[Any], wire.Reference]) -> Any:
-    """What a value holds, to see whether a call changed it."""
+    """A copy of a value's contents, to compare after a call; None for immutable scalars."""
     if type(value) in (int, float, bool, str):
         return None
     try:
         if type(value) is np.ndarray and value.dtype.kind in "biufc":
             return value.dtype, value.shape, value.tobytes()
         return wire.encode(value, refer)
-    except BaseException:  # the call put something hostile into it, or something too large
+    except BaseException:  # the call put a hostile or too large object into it
         return b""

@@ -1,4 +1,4 @@
-"""PyTorch's engine for backward passes, below Python: refused while cells run, and its passes counted afterwards."""
+"""PyTorch's autograd engine, below Python: refused while cells run; afterwards its backward passes are counted."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from collections.abc import Callable
 from typing import Any
 
 NAME = "torch.autograd.backward"
-"""Where this is forbidden while cells run, so is the engine."""
+"""The engine is refused while cells run if this name is forbidden."""
 STARTS = frozenset({NAME, "torch.autograd.grad"})
-"""The functions of which each call begins one pass; the others call these."""
+"""Each call to one of these begins one pass; all other functions for backward passes call them."""
 
 
 class Engine:
-    """Has the engine ask for a compiler that refuses, in all threads, before it does anything; and counts its passes.
+    """Refuses backward passes in all threads, by installing an autograd compiler that raises; and counts passes.
 
-    The engine numbers its passes, whoever begins one, in whatever thread. So those that nobody began by name show.
+    The engine numbers all passes, from any caller and thread, so the numbers reveal passes that no named function
+    began.
     """
 
     def __init__(self, refuse: Callable[[str], None]) -> None:
         self._refuse = refuse
         self._refused = False
         self._asked = 0
-        """Passes that were refused."""
+        """Number of refused passes."""
         self._number: Callable[[], int] | None = None
         self._before = 0
         self._begun = 0
         self._ended = 0
 
     def refuse_only(self, names: frozenset[str]) -> None:
-        """Refuse the engine if `NAME` is among `names`, and no longer if not."""
+        """Refuse the engine if `NAME` is in `names`, else allow it."""
         refused = NAME in names
         if refused == self._refused:
             return
@@ -43,38 +44,38 @@ class Engine:
         self._refuse(NAME)
 
     def note_begun(self, name: str) -> None:
-        """A function is called that may be called."""
+        """Record that an allowed watched function was called."""
         self._begun += name in STARTS
 
     def note_ended(self, name: str) -> None:
-        """It has returned."""
+        """Record that an allowed watched function returned."""
         self._ended += name in STARTS
 
     def watch(self) -> None:
-        """Count passes from now on."""
+        """Start counting passes."""
         if self._number is None:
             self._number = _numbers()
         self.count()
 
     def count(self) -> None:
-        """Count anew."""
+        """Reset the counters."""
         self._begun = self._ended = self._asked = 0
         if self._number is not None:
             self._before = self._number()
 
     def others(self) -> bool:
-        """Whether passes ran since `count` that no function of `STARTS` began, or the engine can no longer be asked."""
+        """Whether a pass ran since `count` that no function of `STARTS` began, or the engine cannot be asked."""
         if self._number is None:
             return False
         try:
             passes = self._number() - self._before - 1
-        except Exception:  # somebody has put a compiler of their own into the engine
+        except Exception:  # the submission has installed its own compiler in the engine
             return True
         return not self._ended <= passes - self._asked <= self._begun
 
 
 def _numbers() -> Callable[[], int] | None:
-    """A function that runs a pass of no operations, and returns its number; None without PyTorch."""
+    """A function that runs an empty pass and returns its number; None without PyTorch."""
     torch = sys.modules.get("torch")
     if torch is None:
         return None
@@ -92,6 +93,6 @@ def _numbers() -> Callable[[], int] | None:
 
 
 def _hooks() -> Any:
-    """PyTorch's way to have a backward pass compiled; None without PyTorch, or in a version that has none."""
+    """PyTorch's `compiled_autograd` module; None without PyTorch, or in a version without it."""
     torch = sys.modules.get("torch")
     return getattr(getattr(getattr(torch, "_C", None), "_dynamo", None), "compiled_autograd", None)

@@ -1,4 +1,4 @@
-"""Running a submission: its cells, one by one, and then calls of what they defined."""
+"""Runs a submission's cells one by one, and then calls the functions that they defined."""
 
 from __future__ import annotations
 import __future__
@@ -20,31 +20,32 @@ from autograder.worker.lines import lines_of
 from autograder.worker.stand_ins import in_a_notebook
 
 _AWAITS = 0x80
-"""`inspect.CO_COROUTINE`: what code has that awaits at its top. Most submissions do without `inspect`."""
+"""`inspect.CO_COROUTINE`, set for code with a top-level `await`; copied, because importing `inspect` is slow."""
 _NAMES = re.compile(r"[\w, ]+")
 _RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun|debug)\s+(?:-\S+\s+)*(?=[^\s-])")
-"""Magics that run their own line in the notebook's namespace, as `%time grads = backward(c)`."""
+"""Magics that run the rest of their line in the notebook's namespace, such as `%time grads = backward(c)`."""
 MOST_MAGICS = 100
-"""Lines of a cell that are found one by one to be no Python; further ones are taken for magics by their look."""
+"""At most this many lines of a cell are tried one by one; then every line that looks like a magic is blanked."""
 REFUSED = ForbiddenCall.__name__
-"""The kind of failure that a call is which is refused while cells run."""
+"""`Failure.kind` of a call that is refused while cells run."""
 MOST_FAILURES = 100
-"""Statements of a cell that may fail before what follows is left alone."""
+"""After this many failed statements, the rest of a cell is not run."""
 WENT_ON = "what is defined below it was defined all the same"
 WENT_ON_AFTER_ALL = "what else is defined below it was defined all the same"
-"""How a failure ends that did not end the definitions: of a statement that defines nothing, and of one that does."""
+"""Suffixes of a failure's message if later definitions were still run: the failing statement was not, or was, itself a
+definition."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An exception of the submission's code, as data."""
+    """An exception raised by the submission's code, as data."""
 
     kind: str
     bases: list[str]
-    """Names of the builtin classes that it derives from."""
+    """Names of the exception's builtin base classes."""
     message: str
     place: str
-    """The innermost line of the submission itself, as `cell 3, line 7`; empty if there is none."""
+    """The innermost line of the submission's own code, such as `cell 3, line 7`; empty if there is none."""
     line: str
     """That line's text."""
     trace: str
@@ -59,20 +60,20 @@ class Program:
     def __init__(self, name: str) -> None:
         self.module = ModuleType(name)
         self.awaits = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if name == "__main__" else 0
-        """A notebook's cell may `await` outside of functions, as Jupyter runs it; in a file that is not Python."""
+        """Compiler flag for top-level `await`: Jupyter allows it in a notebook's cells, Python does not in a file."""
         sys.modules[name] = self.module
         self.module.__dict__.update(in_a_notebook())
         warnings.simplefilter("ignore")
         self.refused: Failure | None = None
-        """The first of the calls that were refused while cells ran."""
+        """The first call that was refused while cells ran."""
         self.lost: dict[str, Failure] = {}
-        """The names that statements with such a call would have bound, and what befell these."""
+        """Names that are undefined because the statement binding them made a refused call, with its failure."""
 
     def run_cell(self, source: str, label: str, offset: int) -> Failure | None:
         """Run one cell; `offset` lines precede it in its file.
 
-        An import that fails does not end the cell, nor does a call that is refused: the statement ends that makes it.
-        What else fails does, but for the imports and definitions below it, and the failure says so.
+        A failed import or a refused call ends only its own statement. After any other failure, only the imports and
+        definitions below it are run, and the failure's message says so.
         """
         linecache.cache[label] = (len(source), None, lines_of("\n" * offset + source, keepends=True), label)
         try:
@@ -95,7 +96,7 @@ class Program:
         return cell.told()
 
     def execute(self, code: CodeType) -> None:
-        """Run code of the module."""
+        """Run code in the module's namespace."""
         if not code.co_flags & _AWAITS:
             exec(code, self.module.__dict__)
             return
@@ -104,22 +105,22 @@ class Program:
         asyncio.run(eval(code, self.module.__dict__))
 
     def defined(self, name: str) -> bool:
-        """Whether the cells left something callable under `name`; `Tensor.backward` is a method that they define."""
+        """Whether `name` is callable after the cells have run; `Tensor.backward` is a method of their class."""
         owner, _, method = name.rpartition(".")
         if owner:
             try:
                 return callable(getattr(self.module.__dict__.get(owner), method, None))
-            except BaseException:  # of a property or a metaclass of the submission
+            except BaseException:  # raised by a property or metaclass of the submission
                 return False
         return callable(self.module.__dict__.get(name))
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """Call what the submission calls `name`."""
+        """Call the submission's function `name`."""
         return self.module.__dict__[name](*args, **kwargs)
 
 
 class _CellRun:
-    """The run of one cell, statement by statement, and what befell them."""
+    """Runs one cell, statement by statement, and records failures."""
 
     def __init__(self, program: Program, label: str, offset: int) -> None:
         self._program = program
@@ -127,18 +128,18 @@ class _CellRun:
         self._offset = offset
         self._flags = 0
         self._refused: dict[str, Failure] = {}
-        """What kept imports from their names."""
+        """Names that failed imports did not bind, with the import's failure."""
         self._first: Failure | None = None
-        """What ended the cell, or a statement of it with a call that was refused."""
+        """The failure to report: the first one that is not a refused call, else the first refused call."""
         self._over: list[BaseException] = []
-        """What was raised, and dealt with: what is raised below it has it for a context."""
+        """Exceptions already handled; a later exception may have one of them as its context."""
         self._failures = 0
         self._goes_on = False
-        """Whether something below it was run all the same."""
+        """Whether statements below a failure were run."""
         self._lost_definition = False
 
     def run(self, statements: list[ast.stmt]) -> None:
-        """Run statements that follow each other: imports one by one, the others in groups."""
+        """Run consecutive statements: imports one by one, all others in groups."""
         place = 0
         for imports, group in itertools.groupby(statements, key=_imports):
             for body in [[one] for one in group] if imports else [list(group)]:
@@ -154,7 +155,7 @@ class _CellRun:
         return None
 
     def ended(self, error: BaseException, statements: list[ast.stmt]) -> None:
-        """One of these statements has raised: go on with the imports and definitions below it."""
+        """Record that one of `statements` raised `error`, and run the imports and definitions below it."""
         told = self._failure(error)
         refused = told.kind == REFUSED
         if self._first is None or (self._first.kind == REFUSED and not refused):
@@ -171,7 +172,7 @@ class _CellRun:
         self.run(below)
 
     def told(self) -> Failure | None:
-        """What there is to say of the cell; None if nothing went wrong."""
+        """The failure to report for the cell; None if nothing went wrong."""
         if self._first is None:
             return next(iter(self._refused.values()), None)
         if self._goes_on:
@@ -204,7 +205,7 @@ class _CellRun:
 
 
 def _refusal(error: BaseException | None, over: list[BaseException]) -> ForbiddenCall | None:
-    """The refused call that an exception is, or was raised in the handling of; not one that is `over`."""
+    """The refused call among an exception and its causes and contexts; None if there is none before one in `over`."""
     for _ in range(MOST_FAILURES):
         if error is None or any(error is one for one in over):
             return None
@@ -215,7 +216,7 @@ def _refusal(error: BaseException | None, over: list[BaseException]) -> Forbidde
 
 
 def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
-    """What can be said of an exception, whatever its class does to hide it."""
+    """Describe an exception, even if methods of its class raise."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(CELLS)]
     place = _place(frames[-1].filename, frames[-1].lineno) if frames else ""
     line = frames[-1].line or "" if frames else ""
@@ -232,26 +233,26 @@ def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
 
 
 def _place(label: str, line: int | None) -> str:
-    """A line in a notebook is counted in its cell, one in a file from the file's top."""
+    """Name a line, counted within its cell in a notebook, or from the top of a file."""
     return f"line {line}" if label.startswith("line ") else f"{label}, line {line}"
 
 
 def _whole(source: str, label: str, offset: int) -> CodeType | None:
-    """The code of a cell that imports nothing, and so runs as a whole; None where that is not so, or it has magics."""
+    """Compile a cell in one piece; None if it contains imports or magics and must be run by statement."""
     if "import" in source:
         return None
     try:
         return compile("\n" * offset + source, label, "exec", dont_inherit=True)
-    except SyntaxError:  # said by whoever takes it apart
+    except SyntaxError:  # `parsed` reports it
         return None
 
 
 def parsed(source: str) -> ast.Module:
-    """The cell's syntax tree; IPython's magics and shell lines are blanked out only where Python cannot read them.
+    """The cell's syntax tree, with IPython's magics and shell lines blanked out where Python cannot parse them.
 
-    The line at which Python stops is blanked first, and nothing else that looks like a magic: a `% b` in brackets may
-    go on with the line before it, and a docstring may ask something. Where blanking all of them does not help either,
-    the error is the one without it.
+    Only the line at which Python stops is blanked, because other lines may only look like a magic: `% b` in brackets
+    can continue an expression, and a line of a docstring can end in `?`. If this does not help, every line that looks
+    like a magic is blanked; if that fails too, the first error is raised.
 
     Raises:
         SyntaxError: the source is not Python, with magics or without.
@@ -293,7 +294,7 @@ def _is_magic(line: str) -> bool:
 
 
 def _blank(lines: list[str], place: int) -> None:
-    """Let a magic at this line do nothing, with the lines that a backslash adds to it; or run what it would run."""
+    """Replace a magic and its backslash continuations by `pass`, or `%time` and its like by the code that they run."""
     line = lines[place]
     indent = line[: len(line) - len(line.lstrip())]
     while lines[place].endswith("\\") and place + 1 < len(lines):
@@ -304,7 +305,7 @@ def _blank(lines: list[str], place: int) -> None:
 
 
 def _failed(error: BaseException, statements: list[ast.stmt], label: str) -> int | None:
-    """Which of the statements an exception comes from, by the line of the module that was running."""
+    """Index of the statement that raised, found by the module-level line in the traceback; None if there is none."""
     at, line = error.__traceback__, None
     while at is not None:
         code = at.tb_frame.f_code
@@ -327,7 +328,7 @@ def _defines(statement: ast.stmt) -> bool:
 
 
 def _definitions(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """The imports and definitions among statements, with the assignments that definitions need or attach."""
+    """The imports and definitions in `statements`, with the assignments that they use or that bind functions."""
     kept: list[ast.stmt] = []
     needed: set[str] = set()
     for one in reversed(statements):
@@ -345,7 +346,7 @@ def _definitions(statements: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _gives_a_function(statement: ast.Assign | ast.AnnAssign) -> bool:
-    """Whether an assignment is like `relu_vjp = lambda ...`, `Tensor.sum, Tensor.T = total, T` or `N = 10`."""
+    """Whether an assignment resembles `relu_vjp = lambda ...`, `Tensor.sum, Tensor.T = total, T` or `N = 10`."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     if any(isinstance(one, ast.Attribute) for target in targets for one in getattr(target, "elts", [target])):
         return True
@@ -362,7 +363,7 @@ def _imports(statement: ast.stmt) -> bool:
 
 
 def _names_in(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds, those of functions inside of it included."""
+    """The names that a statement binds, including names of and in functions defined inside it."""
     found = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and not _loads(name)}
     for one in ast.walk(statement):
         if isinstance(one, ast.stmt) and _defines(one):
@@ -373,7 +374,7 @@ def _names_in(statement: ast.stmt) -> set[str]:
 
 
 def _bound_by(statement: ast.stmt) -> list[str]:
-    """The names that an import defines."""
+    """The names that an import binds."""
     assert isinstance(statement, ast.Import | ast.ImportFrom)
     return [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
 

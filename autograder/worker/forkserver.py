@@ -1,4 +1,4 @@
-"""The warm worker: everything imported once, then one fork for each submission."""
+"""A worker that imports everything once and then forks for each submission."""
 
 from __future__ import annotations
 
@@ -32,36 +32,37 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _WATCH_SECONDS = 0.25
-"""How often the scratch folders are looked through."""
+"""Interval between measurements of the scratch folders."""
 _PASSING = (errno.EAGAIN, errno.ENOMEM)
-"""Why a fork fails on a machine that is short of something just now."""
+"""Errors of `fork` that may pass: the machine is short of processes or memory."""
 
 
 def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) -> None:
-    """Fork for each request on `control` until the judge hangs up; then leave nothing behind.
+    """Fork for each request on `control` until the judge hangs up; then kill all forks, remove the folder and exit.
 
-    It begins with `{"ready": pid, "apart": whether it has a file system of its own}`. A request is one JSON line with a
-    descriptor attached: the stream to serve, or, where the line names an `exercise`, a file with the calls that are
-    prefetched for it, which every fork from then on knows. The former names a module that it will need `late`, if any.
-    The answers to it, one JSON line each, are `{"started": pid}` or `{"refused": reason, "again": whether that may
-    pass}`, and later `{"ended": pid, "status": wait status, "peak_kib": ..., "processor_seconds": ...}`, with
-    `"because"` where it was ended here, and with whether it was the last process (`"alone"`): whether it has left none
-    behind.
+    Messages are one JSON line each. The first one sent is `{"ready": pid, "apart": bool}`; `apart` says whether the
+    worker has its own mount namespace. A request has a descriptor attached. If it names an `exercise`, the descriptor
+    is a file with the calls prefetched for that exercise, which all later forks know. Otherwise it is the stream to
+    serve, and `late` may name a module to import before later submissions. Answers to the latter:
+
+    * `{"started": pid}`, `{"refused": reason, "again": whether that may pass}`, or `{"full": true}`: no scratch left;
+    * later `{"ended": pid, "status": wait status, "peak_kib": ..., "processor_seconds": ..., "alone": bool}`, with
+      `"because"` if the fork was killed here. `alone` says that no process is left, also none of the submission's own.
     """
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes ours, where the judge finds it
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # orphans of a submission become our children, where the judge finds them
     wake, woken = os.pipe()
     os.set_blocking(woken, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     control.setblocking(True)
-    _keep_to(config.get("processor"))
+    _pin_to(config.get("processor"))
     warm_torch()
     _seed()
     policy = SandboxPolicy(config["policy"]) if "policy" in config else None
     apart = policy is not None and policy.raise_around_worker()
     own = OwnScratch(config["policy"]["scratches"]) if apart else None
-    _settle_memory()
-    _say(control, {"ready": os.getpid(), "apart": apart})
+    _freeze_memory()
+    _send(control, {"ready": os.getpid(), "apart": apart})
     running: dict[int, dict[str, Any]] = {}
     prefetched: dict[str, list[PrefetchedCalls]] = {}
     served = 0
@@ -82,18 +83,18 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
             request = json.loads(line)
             if "exercise" in request:
                 prefetched[request["exercise"]] = prefetch(_read_whole(descriptors[0]))
-                _settle_memory()
+                _freeze_memory()
                 continue
             if own is not None and not _given_scratch(request, own):
                 os.close(descriptors[0])
-                _say(control, {"full": True})
+                _send(control, {"full": True})
                 continue
             served += 1
             late = request["late"]
-            if served > 1 and late and not is_whole(late):  # a class: one check may do without
+            if served > 1 and late and not is_whole(late):  # not for the first: a single check may not need it
                 import_whole(late)
                 _seed()
-                _settle_memory()
+                _freeze_memory()
             try:
                 serving = partial(serve, forbidden=forbidden, prefetched=prefetched)
                 running[_fork(control, (wake, woken), descriptors[0], request, policy, serving)] = request
@@ -101,12 +102,12 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 os.close(descriptors[0])
                 if own is not None:
                     own.give_back(request["scratch"])
-                _say(control, {"refused": f"cannot fork: {error.strerror}", "again": error.errno in _PASSING})
+                _send(control, {"refused": f"cannot fork: {error.strerror}", "again": error.errno in _PASSING})
     for pid in running:
         os.kill(pid, signal.SIGKILL)
     if "folder" in config:
         shutil.rmtree(config["folder"], ignore_errors=True)
-    os._exit(0)  # PyTorch takes half a second to take itself down
+    os._exit(0)  # PyTorch's own shutdown takes half a second
 
 
 def _fork(
@@ -121,7 +122,7 @@ def _fork(
     pid = os.fork()
     if pid:
         os.close(stream)
-        _say(control, {"started": pid})
+        _send(control, {"started": pid})
         return pid
     try:
         name_process("bp-submission")
@@ -135,7 +136,7 @@ def _fork(
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != judge:
             os._exit(1)
-        _one_thread()  # PyTorch makes what is behind it anew after a fork; threads that come first would do so at once
+        _one_thread()  # PyTorch recreates its thread pool after a fork, and threads may start that before we limit it
         _confine(request, policy)
         serving(Channel(socket.socket(fileno=stream)))
     finally:
@@ -143,7 +144,7 @@ def _fork(
 
 
 def _confine(request: dict[str, Any], policy: SandboxPolicy | None) -> None:
-    """Limits for this process and, where the backend asks for it, a wall of its own."""
+    """Set this process's limits and, if the backend asks for it, its sandbox."""
     for name, value in request.get("limits", {}).items():
         if hasattr(resource, name):  # macOS lacks some
             resource.setrlimit(getattr(resource, name), (value, value))
@@ -151,11 +152,11 @@ def _confine(request: dict[str, Any], policy: SandboxPolicy | None) -> None:
     os.environ.update(dict.fromkeys(("TMPDIR", "HOME", "TORCHINDUCTOR_CACHE_DIR"), request["scratch"]))
     if policy is not None:
         policy.raise_around_submission(request["scratch"])
-    random.seed(0)  # which Python seeds anew in every fork
+    random.seed(0)  # Python reseeds it in every fork
 
 
 def _seed() -> None:
-    """Give every submission the same random numbers: forks go on from here."""
+    """Seed all generators, so that every fork draws the same random numbers."""
     random.seed(0)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -165,15 +166,15 @@ def _seed() -> None:
         torch.manual_seed(0)
 
 
-def _keep_to(processor: int | None) -> None:
-    """Have this process and all of its forks run on one processor, so that their threads crowd out nobody else's."""
+def _pin_to(processor: int | None) -> None:
+    """Pin this process and its forks to one processor, so that their threads do not slow down other workers."""
     if processor is not None and hasattr(os, "sched_setaffinity"):
-        with contextlib.suppress(OSError):  # it was taken from this account since
+        with contextlib.suppress(OSError):  # the account may no longer use that processor
             os.sched_setaffinity(0, {processor})
 
 
 def warm_torch() -> None:
-    """Make PyTorch fit to fork: one thread before its first operation, or a fork waits for ever for its parent's."""
+    """Initialise PyTorch with a single thread: a fork would wait forever for a thread pool of its parent's."""
     torch = sys.modules.get("torch")
     if torch is not None:
         _one_thread()
@@ -193,14 +194,14 @@ def _read_whole(descriptor: int) -> bytes:
         return file.read()
 
 
-def _settle_memory() -> None:
-    """Leave what is there by now out of every fork's garbage collection, which would copy it page by page."""
+def _freeze_memory() -> None:
+    """Exclude all existing objects from garbage collection in forks, which would copy their memory pages."""
     gc.collect()
     gc.freeze()
 
 
 def _silence() -> None:
-    """Point the standard streams nowhere: what a submission prints costs it nothing and fools no one."""
+    """Redirect the standard streams to /dev/null: prints then neither block a submission nor reach the judge."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
@@ -208,7 +209,7 @@ def _silence() -> None:
 
 
 def _given_scratch(request: dict[str, Any], own: OwnScratch) -> bool:
-    """Give a submission a folder; False if there is none left."""
+    """Put a scratch folder into the request; False if none is left."""
     folder = own.take()
     if folder is not None:
         request["scratch"] = folder
@@ -233,11 +234,11 @@ def _reap(control: socket.socket, running: dict[int, dict[str, Any]], own: OwnSc
             used = {"peak_kib": usage.ru_maxrss, "processor_seconds": usage.ru_utime + usage.ru_stime}
             ended.append({"ended": pid, "status": status, **used, **because})
     for message in ended:
-        _say(control, message | {"alone": alone})
+        _send(control, message | {"alone": alone})
 
 
-def _say(control: socket.socket, message: dict[str, Any]) -> None:
-    with contextlib.suppress(OSError):  # the judge is gone: the stream has ended, and that is read next
+def _send(control: socket.socket, message: dict[str, Any]) -> None:
+    with contextlib.suppress(OSError):  # the judge is gone; the next read sees the end of the stream
         os.write(control.fileno(), json.dumps(message).encode() + b"\n")
 
 

@@ -1,4 +1,4 @@
-"""Functions by their full names, and their code: whose it is, and how to put a gate into it."""
+"""Resolves functions by full name, and puts a gate into their code: a check that runs before each call."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 _MARK = "<gate>"
-"""Stands in a template for what is called instead."""
+"""Placeholder for the gate in a template's constants."""
 
 
 def resolve(name: str) -> tuple[Any, str, Any]:
-    """The module or class that holds what a full name says, its attribute there, and its value.
+    """The owner (a module or class), attribute name and value of a full name.
 
     Raises:
-        ImportError, AttributeError: there is no such thing.
+        ImportError, AttributeError: the name does not exist.
     """
     parts = name.split(".")
     owner = importlib.import_module(parts[0])
@@ -29,13 +29,13 @@ def resolve(name: str) -> tuple[Any, str, Any]:
 
 
 def written_in(target: Any) -> Iterator[FunctionType]:
-    """The functions of Python code that a function leads to, or that a class or a module has of its own.
+    """The Python functions behind a function or method, or defined in a class or module.
 
-    Of a decorated function the one inside: whoever takes the decoration off has that one.
+    For a decorated function, the innermost one, because a caller could remove the decorators.
     """
     if isinstance(target, type):
         for value in list(vars(target).values()):
-            if not isinstance(value, type):  # another class, which may lead back
+            if not isinstance(value, type):  # a nested class may refer back to this one
                 yield from written_in(value)
     elif isinstance(target, ModuleType):
         for value in list(vars(target).values()):
@@ -50,14 +50,14 @@ def written_in(target: Any) -> Iterator[FunctionType]:
 
 
 def _innermost(function: FunctionType) -> FunctionType:
-    """What decorators have been put around: `__wrapped__`, as far as that goes."""
+    """The function at the end of the chain of `__wrapped__`."""
     while isinstance(inner := getattr(function, "__wrapped__", None), FunctionType):
         function = inner
     return function
 
 
 def all_behind(value: Any, module: str, seen: set[int] | None = None) -> Iterator[FunctionType]:
-    """The functions of Python code behind a value: methods of a class of `module`, what decorators have in closures."""
+    """The Python functions behind a value: methods of a class of `module`, and functions in closures of decorators."""
     seen = set() if seen is None else seen
     if id(value) in seen:
         return
@@ -79,7 +79,7 @@ def all_behind(value: Any, module: str, seen: set[int] | None = None) -> Iterato
 
 
 def codes_inside(code: CodeType) -> Iterator[CodeType]:
-    """The code, and that of all functions that are written inside of it."""
+    """A code object and those of all functions nested in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -89,10 +89,10 @@ def codes_inside(code: CodeType) -> Iterator[CodeType]:
 def with_gate(
     function: FunctionType, check: Callable[[], None], made: Callable[[tuple[Any, ...], Any], None]
 ) -> CodeType:
-    """Let a function call `check`, which may raise, before it does anything, and then `made(arguments, result)`.
+    """Make a function call `check()`, which may raise, before its body, and `made(arguments, result)` after it.
 
-    It is the same function object, with other code: so whoever has it, under whatever name, has the gate. Returns that
-    code.
+    The function object stays the same and only its code changes, so every reference to it passes the gate. Returns the
+    new code.
     """
     inside = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
@@ -118,21 +118,21 @@ def _gate(
 
 
 GATE: CodeType = _gate(len, lambda: None, lambda args, result: None).__code__
-"""The code that all gates have."""
+"""The code object that all gates share."""
 
 
 Held = tuple[tuple[FunctionType, tuple[tuple[CellType, Any], ...]], ...]
-"""Gates, and what the cells of each hold: who reaches one could put something else into them."""
+"""Gates with the contents of their closure cells, which a submission could replace."""
 
 
 def held_by(code: CodeType) -> Held:
-    """The gates that code goes through, with what they hold now."""
+    """The gates in `code`, with the current contents of their closure cells."""
     gates = [constant for constant in code.co_consts if isinstance(constant, FunctionType)]
     return tuple((gate, tuple((cell, cell.cell_contents) for cell in gate.__closure__ or ())) for gate in gates)
 
 
 def held_still(held: Held) -> bool:
-    """Whether these gates are as they were."""
+    """Whether these gates and their closure cells are unchanged."""
     return all(
         gate.__code__ is GATE and all(_content(cell) is content for cell, content in cells) for gate, cells in held
     )
@@ -141,20 +141,20 @@ def held_still(held: Held) -> bool:
 def _content(cell: CellType) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # somebody emptied it
+    except ValueError:  # the submission emptied it
         return None
 
 
 def _template(code: CodeType, gate: Callable[..., Any]) -> CodeType:
-    """Code that hands all arguments to `gate`, and looks like `code` to who asks where it stands.
+    """Code that passes all arguments to `gate`, with the name, file and line of `code`.
 
-    It has the same free variables: a function keeps its closure whatever its code.
+    It has the same free variables, because a function's new code must fit its closure.
     """
     free = ", ".join(code.co_freevars)
     source = f"def around({free}):\n def inside(*args, **kwargs):\n  ({free}{',' * bool(free)})\n"
     source += f"  return '{_MARK}'(args, kwargs)\n"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # a string is no function
+        warnings.simplefilter("ignore", SyntaxWarning)  # "'str' object is not callable"
         module = compile(source, code.co_filename, "exec", dont_inherit=True)
     around = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
     inside = next(constant for constant in around.co_consts if isinstance(constant, CodeType))

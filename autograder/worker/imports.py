@@ -1,4 +1,4 @@
-"""What a submission may import: the standard library and the packages that its lesson allows."""
+"""Limits a submission's imports to the standard library and the packages that its lesson allows."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 CELLS = ("cell ", "line ", "In [")
-"""How the files of code objects are called that come from a submission; `execution` gives the names."""
+"""Prefixes of `co_filename` in code that comes from a submission; `execution` sets the names."""
 
 
 class AllowedImports(importlib.abc.MetaPathFinder):
-    """Finds the allowed modules where the judge says they are, and lets no other through.
+    """Finds the allowed modules at the judge's locations and refuses all others.
 
-    `locations` maps a module's full name to its file or package folder. A package that is itself not listed but
-    whose submodules are (`course`, when only `course.data` is allowed) is an empty package.
+    `locations` maps a module's full name to its file or package folder. A package that is not listed but has listed
+    submodules (`course`, when only `course.data` is allowed) is found as an empty package.
     """
 
     def __init__(self, locations: dict[str, str], asked: list[str]) -> None:
         self.locations = locations
         self.asked = asked
-        """The modules that the submission asked for and was refused, in order."""
+        """Modules that the submission tried to import and was refused, in order."""
         self.stand_in: Callable[[str], importlib.machinery.ModuleSpec | None] | None = None
-        """What is found for modules that are neither allowed nor refused."""
+        """Returns the spec of a stand-in for a module that is not allowed; None to refuse it."""
         self.refused: frozenset[str] = frozenset()
-        """Packages that a submission is refused though they are the standard library's or an allowed package's."""
+        """Packages refused to submissions even though the standard library or an allowed package contains them."""
         self.harmless: importlib.abc.Loader | None = None
-        """Loads what allowed packages find in their place."""
+        """Loads the harmless `ctypes` that allowed packages get."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -44,11 +44,11 @@ class AllowedImports(importlib.abc.MetaPathFinder):
         if any(name.startswith(f"{fullname}.") for name in self.locations):
             return importlib.machinery.ModuleSpec(fullname, None, is_package=True)
         root = fullname.partition(".")[0]
-        if root in sys.stdlib_module_names or root.startswith("_sysconfigdata"):  # the one that varies in name
+        if root in sys.stdlib_module_names or root.startswith("_sysconfigdata"):  # its name varies by platform
             return None
         if any(fullname.startswith(f"{name}.") for name in self.locations):
             return None  # inside an allowed package: its own folder is searched
-        if not _asked_by_submission():  # a package that looks for another which it can do without
+        if not _asked_by_submission():  # an allowed package tries an optional dependency
             return None
         if self.stand_in is not None and (found := self.stand_in(fullname)) is not None:
             return found
@@ -65,7 +65,7 @@ class AllowedImports(importlib.abc.MetaPathFinder):
 
 
 def _asked_by_submission() -> bool:
-    """Whether the innermost code outside of the import machinery is a cell's."""
+    """Whether the innermost caller outside the import machinery is a cell."""
     frame: FrameType | None = sys._getframe(2)  # the import machinery, or this finder
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
@@ -83,7 +83,7 @@ def _spec(fullname: str, location: Path) -> importlib.machinery.ModuleSpec | Non
 
 
 def placeholder(name: str) -> ModuleType:
-    """A module standing in for the grader, so that `check = lesson(...)` in a submission is no error."""
+    """An empty module with a `lesson` function, so that `check = lesson(...)` in a submission does not fail."""
 
     def lesson(*_: Any, **__: Any) -> Any:
         return lambda *_, **__: None

@@ -1,8 +1,8 @@
-"""What a call leaves behind that could do the same work later: a function, a block to enter, a program written down.
+"""Detects objects left by a call that could repeat its work later: functions, context managers, recorded operations.
 
-An exercise may call what another of its lesson may not. The numbers that it gets are of no use to the other. What is
-of use is a thing that works: `torch.func.hessian(f)`, `save_on_cpu()`, or a graph of operations that somebody noted
-while the function computed, a gradient or anything else.
+One exercise may call a function that another exercise of its lesson forbids. Numbers that it returns do not help the
+other, but an object that works does: `torch.func.hessian(f)`, `save_on_cpu()`, or a graph of the function's operations
+that the submission recorded.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from typing import Any
 
 _PLAIN = (type(None), bool, int, float, str)
 _DEPTH = 3
-"""So deep may tensors lie in tuples, lists and dictionaries."""
+"""How deeply tuples, lists and dictionaries of tensors may be nested and still count as data."""
 
 
 class Keepsakes:
-    """Tells whether a call may have left something behind. Made before the first cell: it knows who watches for us."""
+    """Tells whether a call left a usable object. Create it before the first cell: it records our own modes."""
 
     def __init__(self) -> None:
         self._torch = sys.modules.get("torch")
         modes = getattr(sys.modules.get("torch.utils._python_dispatch"), "TorchDispatchMode", None)
-        self._ours = {cls for cls in _below(modes) if cls.__module__.startswith("course.") or _of_scenarios(cls)}
-        """Modes that measure."""
-        self._tensors = set() if self._torch is None else set(_below(self._torch.Tensor))
+        self._ours = {cls for cls in _subclasses(modes) if cls.__module__.startswith("course.") or _of_scenarios(cls)}
+        """Dispatch modes of our own instruments and scenarios."""
+        self._tensors = set() if self._torch is None else set(_subclasses(self._torch.Tensor))
 
     def left_by(self, result: Any) -> Callable[[], bool] | None:
-        """Whether what a call left can still be used; None where it left nothing but data.
+        """A function that tells whether the object left by a call is still usable; None if the call left only data.
 
-        It is its `result`, or its operations, where they were shown to somebody who may have noted them.
+        The object is the `result`, or its operations if a mode or class of the submission could record them.
         """
         if not self._is_data(result, _DEPTH) or self._somebody_watches():
             return lambda: True
         return None
 
     def left_as(self, made: Any) -> Callable[[], bool]:
-        """Whether an object that a call has made, or something that it holds, is still there."""
+        """A function that tells whether an object made by a call, or one of its attributes, is still alive."""
         parts = [part for part in getattr(made, "__dict__", {}).values() if not self._is_data(part, _DEPTH)]
         try:
             references = [weakref.ref(one) for one in (made, *parts)]
-        except TypeError:  # of a class that nobody can refer to in this way
+        except TypeError:  # its class has no weak references
             return lambda: True
         return lambda: any(one() is not None for one in references)
 
@@ -56,7 +56,7 @@ class Keepsakes:
         return bool(depth) and kind is dict and all(self._is_data(item, depth - 1) for item in value.values())
 
     def _somebody_watches(self) -> bool:
-        """Whether operations are shown to somebody but us: a mode of dispatch, a transformation, a class of tensors."""
+        """Whether the submission can observe operations: by a dispatch mode, a transformation or a tensor subclass."""
         torch = self._torch
         if torch is None:
             return False
@@ -67,15 +67,15 @@ class Keepsakes:
             or torch._C._dispatch_tls_is_dispatch_key_included(torch._C.DispatchKey.PythonDispatcher)
             or torch._C._functorch.peek_interpreter_stack() is not None
             or torch._C._get_tracing_state() is not None
-            or any(cls not in self._tensors for cls in _below(torch.Tensor))
+            or any(cls not in self._tensors for cls in _subclasses(torch.Tensor))
         )
 
 
-def _below(cls: Any) -> Iterator[Any]:
-    """The classes that derive from a class."""
+def _subclasses(cls: Any) -> Iterator[Any]:
+    """All direct and indirect subclasses."""
     for one in type.__subclasses__(cls) if cls is not None else ():
         yield one
-        yield from _below(one)
+        yield from _subclasses(one)
 
 
 def _of_scenarios(cls: type) -> bool:

@@ -1,4 +1,4 @@
-"""Operations of PyTorch's that are refused where PyTorch chooses a kernel: below Python, and below all modes."""
+"""Refuses PyTorch operations in its dispatcher, which chooses the kernel: below Python and below all modes."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from functools import cache
 from typing import Any
 
 KEYS = ("CPU", "AutogradCPU", "MkldnnCPU", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "NestedTensorCPU")
-"""Where the kernels of these operations lie; with those that make the graph."""
+"""Dispatch keys under which refusing kernels are registered; `AutogradCPU` builds the graph."""
 OPERATIONS = "torch.ops."
 
 
 @cache
 def all_operations() -> str:
-    """The full names of all operations that this PyTorch has, `torch.ops.aten.gelu`, one a line."""
+    """The full names of all of PyTorch's operations, such as `torch.ops.aten.gelu`, one per line."""
     names = sys.modules["torch"]._C._dispatch_get_all_op_names()
     return "\n".join(sorted({OPERATIONS + name.partition(".")[0].replace("::", ".") for name in names}))
 
 
 def operations_like(pattern: str) -> list[str]:
-    """The full names of the operations that fit a pattern, in which each `*` stands for a part of one name."""
+    """The full names of the operations that match a pattern; `*` does not match a dot."""
     told = re.escape(pattern).replace(re.escape("*"), "[A-Za-z0-9_]*")
     return re.findall(f"^{told}$", all_operations(), re.MULTILINE)
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a name stands for all operations that it fits, as `torch.ops.*.*gelu*` does."""
+    """Whether a name is a pattern of operations, such as `torch.ops.*.*gelu*`."""
     return name.startswith(OPERATIONS) and "*" in name
 
 
 class Kernels:
-    """Puts `refuse(name)` in the place of the kernels of some operations, for as long as these are forbidden.
+    """Replaces the kernels of operations by `refuse(name)` while the operations are forbidden.
 
-    Meanwhile nobody has the operation: no scenario, no other function of PyTorch's.
+    Meanwhile nothing can use the operation, neither a scenario nor another function of PyTorch.
     """
 
     def __init__(self, refuse: Callable[[str], None]) -> None:
         self._refuse = refuse
         self._watched: dict[str, dict[str, Any]] = {}
-        """For each name, or pattern, the operations by their full names."""
+        """Operations by full name, for each watched name or pattern."""
         self._libraries: dict[str, Any] = {}
         self._refused: frozenset[str] = frozenset()
 
     @staticmethod
     def is_operation(value: Any) -> bool:
-        """Whether this is `torch.ops.aten.gelu`, say, with all of its overloads."""
+        """Whether a value is an operation with all its overloads, such as `torch.ops.aten.gelu`."""
         torch = sys.modules.get("torch")
         return torch is not None and isinstance(value, torch._ops.OpOverloadPacket)
 
@@ -55,14 +55,14 @@ class Kernels:
         self._watched[name] = {name: operation}
 
     def watch_all(self, pattern: str) -> list[str]:
-        """Watch all operations that fit a pattern; their names, none without PyTorch."""
+        """Watch all operations that match a pattern, and return their names; none without PyTorch."""
         torch = sys.modules.get("torch")
         names = [] if torch is None else operations_like(pattern)
         self._watched[pattern] = {name: _operation(torch, name) for name in names}
         return names
 
     def refuse_only(self, names: frozenset[str]) -> None:
-        """Refuse those of the watched operations that are among `names`, and no longer any others."""
+        """Refuse the watched operations in `names` and allow all others."""
         names &= self._watched.keys()
         if names == self._refused:
             return
@@ -77,9 +77,9 @@ class Kernels:
                 namespace = key.removeprefix(OPERATIONS).partition(".")[0]
                 if namespace not in self._libraries:
                     self._libraries[namespace] = sys.modules["torch"].library.Library(namespace, "IMPL")
-                self._put_in_place(key, operation, self._libraries[namespace])
+                self._replace(key, operation, self._libraries[namespace])
 
-    def _put_in_place(self, name: str, operation: Any, library: Any) -> None:
+    def _replace(self, name: str, operation: Any, library: Any) -> None:
         def kernel(*_: Any, **__: Any) -> Any:
             self._refuse(name)
 

@@ -1,7 +1,7 @@
-"""A wall of Landlock around this process, with all that the kernel's version of it knows.
+"""Confines this process with Landlock, using every right that the kernel's Landlock version supports.
 
-https://docs.kernel.org/userspace-api/landlock.html has the numbers. What a version does not know, the filter of system
-calls refuses; ptrace is refused across any wall.
+The numbers are from https://docs.kernel.org/userspace-api/landlock.html. The system call filter refuses whatever a
+version cannot; ptrace out of a Landlock domain is refused in all versions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import struct
 import sys
 
 FULL_ABI = 6
-"""The version that has all that confinement needs: Linux 6.12."""
+"""The first version with all rights that we use: Linux 6.12."""
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 """The same numbers on every architecture."""
 _TELL_VERSION = 1
@@ -29,34 +29,34 @@ _ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
 _FILES = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEV}
 _NETWORK = {4: _BIND_TCP | _CONNECT_TCP}
 _SCOPES = {6: _ABSTRACT_SOCKETS | _SIGNALS}
-"""By the version that brought them: what can be refused."""
+"""Rights that can be refused, by the version that introduced them."""
 
 
 def landlock_abi() -> int:
-    """The version of this kernel's Landlock; -1 where there is none."""
+    """The kernel's Landlock version; -1 if it has none."""
     if sys.platform != "linux":
         return -1
     return int(_libc().syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), _TELL_VERSION))
 
 
 def restrict(readable: list[str], writable: list[str], abi: int) -> None:
-    """Refuse this process, for good, what is beyond a wall.
+    """Confine this process permanently to a Landlock domain.
 
-    That is: all files but these, TCP, devices, signals to what runs outside of the wall, abstract sockets from there,
-    and to trace it, each from the version on that knows it.
+    It refuses all files except these, TCP, device ioctls, and signals, abstract sockets and ptrace to processes outside
+    the domain, each if the version supports it.
 
     Args:
-        readable: files, and folders with all that is in them.
-        writable: the same, to be written as well.
-        abi: the kernel's version, or one that it is to be taken for.
+        readable: files, and folders with their contents, that may be read and executed.
+        writable: files and folders that may also be written.
+        abi: the Landlock version to use, at most the kernel's.
 
     Raises:
-        OSError: the kernel does not take the rules, or a path cannot be opened.
+        OSError: the kernel rejects the rules, or a path cannot be opened.
     """
     libc = _libc()
     files, network, scopes = (_known(by_version, abi) for by_version in (_FILES, _NETWORK, _SCOPES))
     handled = struct.pack("=QQQ", files, network, scopes)
-    size = 8 * (1 + bool(network) + bool(scopes))  # an older kernel takes no longer one
+    size = 8 * (1 + bool(network) + bool(scopes))  # older kernels reject a longer struct
     ruleset = _checked(libc, _CREATE_RULESET, handled, ctypes.c_size_t(size), 0)
     try:
         for paths, rights in ((readable, _READ), (writable, files)):
@@ -75,7 +75,7 @@ def _known(by_version: dict[int, int], abi: int) -> int:
 def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:  # the wall around the worker has been raised without it, too
+    except FileNotFoundError:  # the worker's own domain was made without it, too
         return
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""The lines of a source, as Python counts them."""
+"""Splits source into lines as Python does."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import io
 
 
 def lines_of(source: str, keepends: bool = False) -> list[str]:
-    r"""The lines of a source, which end at `\n`, `\r\n` or `\r`; with `keepends`, all of these ends as `\n`.
+    r"""Split at `\n`, `\r\n` or `\r`; with `keepends`, each line ends in `\n`.
 
-    `str.splitlines` ends lines at form feeds and U+2028, too: what follows these in a comment would be code.
+    `str.splitlines` also splits at form feeds and U+2028, which would turn the rest of a comment into code.
     """
     lines = list(io.StringIO(source, newline=None))
     return lines if keepends else [line.rstrip("\n") for line in lines]

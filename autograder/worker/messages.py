@@ -1,4 +1,4 @@
-"""What the judge asks of a worker about one submission, and what it is told. `wire` says how they travel."""
+"""The judge's requests to a worker about one submission, and the answers. `wire` encodes them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any, Literal, TypedDict
 
 
 class LoadScenarios(TypedDict):
-    """Have the judge's own code beside the submission, before its first cell."""
+    """Load the judge's scenarios in the submission's process, before the first cell."""
 
     do: Literal["scenarios"]
     source: str
 
 
 class Watch(TypedDict):
-    """Put a watch on functions that some exercise forbids, and refuse them to cells."""
+    """Watch the functions that exercises forbid, and refuse them while cells run."""
 
     do: Literal["watch"]
     forbidden_in: dict[str, list[str]]
-    """Their full names, and the exercises that forbid each."""
+    """Full name of each function, with the exercises that forbid it."""
 
 
 class RunCell(TypedDict):
@@ -38,20 +38,20 @@ class _Call(TypedDict):
 
 
 class CallFunction(_Call):
-    """Call a function of the submission, which may not call what is `forbidden` meanwhile."""
+    """Call a function of the submission; `forbidden` lists the functions that it may not call."""
 
     do: Literal["call"]
 
 
 class CallScenario(_Call):
-    """The same of a scenario, which exercises what it `needs`, a function of the submission."""
+    """Call a scenario; `needs` names the function of the submission that must exist."""
 
     do: Literal["scenario"]
     needs: str
 
 
 class MakePrefetched(TypedDict):
-    """Make all calls that the checks of an exercise are known to make, and answer each."""
+    """Make all calls that were prefetched for an exercise, and answer each."""
 
     do: Literal["prefetched"]
     exercise: str
@@ -71,21 +71,21 @@ Request = LoadScenarios | Watch | RunCell | Call | MakePrefetched | MakeCalls
 
 
 class Answer(TypedDict, total=False):
-    """What a worker says. The judge takes none of it for true, nor for of its kind, before it has looked."""
+    """A worker's answer. The judge verifies each type and value before using it."""
 
     value: Any
-    """What was returned."""
+    """The return value."""
     missing: Any
-    """True where there is no such function."""
+    """True if the function does not exist."""
     failure: Any
-    """What was raised, as `execution.Failure.as_data`; None if nothing was."""
+    """The exception, as `execution.Failure.as_data`; None if there was none."""
     changed: Any
-    """The numbers of the arguments that the call changed."""
+    """Indices of the arguments that the call changed."""
     forbidden: Any
-    """The packages that were imported and must not be."""
+    """Refused imports."""
     called: Any
-    """The functions that were called, and are forbidden."""
+    """Forbidden functions that were called."""
     stale: Any
-    """True where the call was not made: an earlier one has kept what this one must not have. A new process can."""
+    """True if the call was not made, because an earlier one left an object forbidden here: a new process is needed."""
     replaced: Any
-    """What the submission has replaced of what measures it."""
+    """Names of the measuring code that the submission replaced."""

@@ -1,8 +1,8 @@
-"""What a call leaves switched on in PyTorch is switched off after it: the next call starts from what it is owed.
+"""Restores PyTorch's modes and defaults after each call.
 
-A block that is entered and never left, hooks on saved tensors for one, would go on for all that this thread computes:
-other exercises of a submission, and in the judge, where known mistakes are run, references. So would a default dtype or
-device: each call begins with PyTorch's own, whatever a cell has set, for what scenarios make relies on that.
+A context manager that is entered and never left (hooks on saved tensors, say) would affect all later code of this
+thread: other exercises and, in the judge, which runs known mistakes, the references. The default dtype and device are
+also reset before each call, whatever a cell has set, because scenarios rely on them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 @contextmanager
 def left_as_found() -> Iterator[None]:
-    """Put this thread's gradient mode, anomaly mode, hooks on saved tensors and modes of dispatch back at the end.
+    """Restore this thread's gradient mode, anomaly mode, saved-tensor hooks and dispatch modes on exit.
 
-    The default dtype is float32, and the default device the CPU, at the beginning and at the end.
+    Set the default dtype to float32 and the default device to the CPU on entry and on exit.
     """
     torch = _loaded()
     if torch is not None:
@@ -33,7 +33,7 @@ def left_as_found() -> Iterator[None]:
 
 
 def _loaded() -> Any:
-    """PyTorch, where it has been imported whole."""
+    """PyTorch, if it has been imported completely; else None."""
     torch = sys.modules.get("torch")
     return torch if torch is not None and "torch.autograd.graph" in sys.modules else None
 
@@ -43,7 +43,7 @@ def _with_float32_on_the_cpu(torch: Any) -> None:
         torch.set_default_dtype(torch.float32)
     if torch._C._len_torch_function_stack() and torch.get_default_device().type != "cpu":
         torch.set_default_device(None)
-        while torch.get_default_device().type != "cpu":  # `with torch.device("meta")`, entered and never left
+        while torch.get_default_device().type != "cpu":  # `torch.device("meta").__enter__()`, never left
             torch._C._pop_torch_function_stack()
 
 
@@ -70,5 +70,5 @@ def _put_back(torch: Any, found: tuple[bool, bool, bool, Any, int]) -> None:
 
 
 def _hooks(torch: Any) -> Any:
-    """The innermost hooks on saved tensors that are on; None without."""
+    """The innermost active hooks on saved tensors; None without any."""
     return torch._C._autograd._top_saved_tensors_default_hooks(False)

@@ -1,6 +1,6 @@
-"""A file system of its own for a worker: in it is what may be read, and nothing else exists.
+"""Gives a worker a mount namespace that contains only the files that it may read.
 
-Landlock refuses to open and to list, not to ask: the sizes and times of files, and whether they exist, would be told.
+Landlock refuses to open and list files, but not `stat`, which would reveal their existence, sizes and times.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _ATTRIBUTES = struct.Struct("=QQQQ")
 def leave_all_but(
     readable: list[str], writable: list[str], scratches: list[str], room: tuple[int, int], root: str
 ) -> bool:
-    """Move this process, for good, to a file system that holds these paths alone, each in its old place.
+    """Move this process permanently to a root file system with only these paths, each in its old place.
 
     Args:
-        readable: files and folders; one that does not exist is passed over.
-        writable: files that can be changed, too.
-        scratches: folders, each to be an empty file system of its own, in memory: what is in one, removed files and
-            reserved blocks among it, is counted by the kernel, and nobody else can see how much that is.
-        room: the bytes of such a file system, and its files and folders.
-        root: an empty folder to mount it on, which nobody else sees changed.
+        readable: files and folders, mounted read-only; missing ones are skipped.
+        writable: files mounted with write access.
+        scratches: folders, each replaced by an empty tmpfs. The kernel limits its size, counting deleted open files and
+            reserved blocks, and processes outside cannot see its usage.
+        room: bytes and inodes of each tmpfs.
+        root: an empty folder to mount the new root on; other processes do not see the mount.
 
     Returns:
-        Whether the kernel allows it: to root with its capabilities, and to others where they may have a user namespace,
-        which a process with several threads may not. If not, it sees what it saw before.
+        Whether the kernel allowed it: root needs CAP_SYS_ADMIN, other users a user namespace, which a process with
+        several threads cannot enter. If False, the process still sees its old file system.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
@@ -62,17 +62,17 @@ def leave_all_but(
     except OSError:
         os.chdir(here)
         return False
-    _checked(libc.umount2(b".", _MNT_DETACH))  # the old one, which lies over the new one
+    _checked(libc.umount2(b".", _MNT_DETACH))  # the old root, mounted over the new one
     os.chdir(here)
     return True
 
 
 def _unshare(libc: ctypes.CDLL) -> None:
-    """Have mounts of its own, and be who it is in a namespace of its own where it takes that."""
+    """Enter a new mount namespace and, if the kernel requires one, a user namespace with the same uid and gid."""
     user, group = os.geteuid(), os.getegid()
     if libc.unshare(_CLONE_NEWNS) == 0:
         return
-    if user == 0:  # which needs other users to limit its threads by, and a namespace would have none
+    if user == 0:  # root limits threads by switching to unused uids, which a user namespace would lack
         raise PermissionError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     _checked(libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNS))
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
@@ -81,7 +81,7 @@ def _unshare(libc: ctypes.CDLL) -> None:
 
 
 def _topmost(paths: list[str]) -> list[str]:
-    """The paths that lie in none of the others."""
+    """The paths that are not below another of the paths."""
     kept: list[str] = []
     for path in sorted(set(paths), key=lambda path: path.split("/")):
         if not kept or not path.startswith(f"{kept[-1]}/"):
@@ -90,7 +90,7 @@ def _topmost(paths: list[str]) -> list[str]:
 
 
 def _make_place(path: str, place: str) -> None:
-    """A folder or an empty file to mount `path` on."""
+    """Create `place`, a folder or an empty file, to mount `path` on."""
     if os.path.isdir(path):
         os.makedirs(place, exist_ok=True)
     else:

@@ -1,8 +1,8 @@
 """Keeps submissions from running their own machine code: `ctypes`, `cffi`, and loaders of extension modules.
 
-No lesson needs it. With it a submission would run code that no audit event tells of (`PyEval_EvalCode`), and write into
-the memory of what watches it. So it is refused in workers that have PyTorch, where calls are forbidden; in others
-there is none to forbid. Packages that ask for `ctypes` find its types for numbers.
+No lesson needs it. With it a submission could run code without an audit event (`PyEval_EvalCode`) and overwrite the
+guard's memory. So workers with PyTorch refuse it; in the others no calls are forbidden. Packages that import `ctypes`
+get a module with only its number types.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from autograder.worker.compilers import refuse_compilers
 from autograder.worker.nodes import call_through_python
 
 REFUSED = frozenset({"ctypes", "_ctypes", "cffi", "_cffi_backend", "_testcapi", "_testinternalcapi"})
-"""Packages and modules that can run arbitrary machine code, or read and write any memory."""
+"""Modules that can run arbitrary machine code, or read and write any memory."""
 _OF_CTYPES = ("ctypes", "_ctypes")
 
 
 class Loader(importlib.abc.Loader):
-    """Makes a `ctypes` for packages, in which nothing can be called but types for numbers, and `sizeof`."""
+    """Makes a `ctypes` for packages, in which only the number types and `sizeof` can be called."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         return _Numbers(spec.name)
@@ -35,7 +35,7 @@ class Loader(importlib.abc.Loader):
 
 
 class _Numbers(ModuleType):
-    """What packages find under the name of `ctypes`: all of its names, and only types for numbers do anything."""
+    """The `ctypes` that packages get: every name exists, but only the number types work."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -44,7 +44,7 @@ class _Numbers(ModuleType):
 
 
 class _Refused:
-    """Can be imported, be a base, and nothing else."""
+    """Any other name of `ctypes`: it can be imported and be a base class; a call raises `ImportError`."""
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
         return ()
@@ -61,10 +61,10 @@ class _Refused:
 _NUMBERS: dict[str, Any] = {}
 
 
-def put_away(finder: Any) -> None:
-    """Take `ctypes` out of all modules that are imported, but for our own, which still need it; after its last use.
+def hide_ctypes(finder: Any) -> None:
+    """Remove `ctypes` from all imported modules except our own, which still need it.
 
-    From now on `finder`, an `AllowedImports`, refuses it to submissions, and packages get a `Loader`'s.
+    From now on `finder`, an `AllowedImports`, refuses it to submissions and gives packages the one that `Loader` makes.
     """
     finder.refused, finder.harmless = REFUSED, Loader()
     real = sys.modules["ctypes"]
@@ -77,25 +77,25 @@ def put_away(finder: Any) -> None:
     vars(numbers).update(_NUMBERS)
     for name, module in list(sys.modules.items()):
         if not name.startswith("autograder.") and isinstance(module, ModuleType):
-            _take_out_of(module, numbers)
+            _remove_ctypes(module, numbers)
 
 
 def refuse() -> None:
-    """Where it was put away: take it out of our own modules, too, and refuse other ways to machine code.
+    """After `hide_ctypes`: remove `ctypes` from our own modules, too, and refuse extension modules by an audit hook.
 
-    In the submission's process, when nothing of ours needs it any more. Python's audit events tell of it.
+    Call it in the submission's process, when our code needs `ctypes` no longer.
     """
     if not _NUMBERS:
         return
     for name in [name for name in sys.modules if name.startswith("autograder.")]:
-        _take_out_of(sys.modules[name], None)
+        _remove_ctypes(sys.modules[name], None)
     sys.addaudithook(_refusing(os.path.realpath(os.getcwd())))
 
 
-def _take_out_of(module: ModuleType, instead: ModuleType | None) -> None:
+def _remove_ctypes(module: ModuleType, instead: ModuleType | None) -> None:
     space = vars(module)
     for key, value in list(space.items()):
-        if issubclass(type(value), ModuleType):  # asked of itself, a deprecated name warns
+        if issubclass(type(value), ModuleType):  # `isinstance` reads `__class__`, at which a deprecated name warns
             if value.__name__.partition(".")[0] in _OF_CTYPES and value is not instead:
                 space[key] = instead
         elif type(value).__module__ in _OF_CTYPES or _is_of_ctypes(value):
@@ -103,21 +103,21 @@ def _take_out_of(module: ModuleType, instead: ModuleType | None) -> None:
 
 
 def _is_of_ctypes(value: Any) -> bool:
-    """Whether it is a class or a function of `ctypes`, other than a type for numbers."""
+    """Whether a value is a class or function of `ctypes` other than a number type."""
     if not issubclass(type(value), type | FunctionType | BuiltinFunctionType):
         return False
     return value.__module__ in _OF_CTYPES and _NUMBERS.get(value.__name__) is not value
 
 
 def _refusing(scratch: str) -> Callable[[str, tuple[Any, ...]], None]:
-    realpath, events, refused = os.path.realpath, ("ctypes.", "cffi."), REFUSED  # a cell may replace these
+    realpath, events, refused = os.path.realpath, ("ctypes.", "cffi."), REFUSED  # locals, which no cell can replace
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "builtins.id" or event == "sys._getframe":  # by far the most
+        if event == "builtins.id" or event == "sys._getframe":  # by far the most frequent
             return
         if event.startswith(events):
             raise RuntimeError(f"machine code of one's own is not run here ({event})")
-        if event == "import" and type(arguments[1]) is str:  # an extension module, and its file
+        if event == "import" and type(arguments[1]) is str:  # an extension module with its file
             root = str(arguments[0]).rpartition(".")[2]
             if root in refused or realpath(arguments[1]).startswith(scratch):
                 raise ImportError(f"{root} is not among the packages that are allowed here")

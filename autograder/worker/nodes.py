@@ -1,6 +1,6 @@
-"""Autograd's nodes, `y.grad_fn(g)`, called through Python: only there a gate can be put before them.
+"""Routes calls of autograd nodes, `y.grad_fn(g)`, through Python, where the guard can refuse them.
 
-A node that is called does a part of a backward pass, without PyTorch's engine.
+Calling a node does part of a backward pass without PyTorch's engine.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import sys
 from typing import Any
 
 _TP_CALL = 50
-"""Python's number of the slot, for `PyType_GetSlot`."""
+"""Python's slot number of `tp_call`, for `PyType_GetSlot`."""
 _PLACE = 128
-"""Where it lies in a class, in bytes, in Python's builds for 64 bits."""
+"""Offset of `tp_call` in a class, in bytes, in 64-bit builds of Python."""
 
 HARMLESS = ("UndefinedGrad", "DelayedError")
-"""Nodes that PyTorch's own functions make and call, `once_differentiable` and `gradcheck`: they compute nothing."""
+"""Nodes that compute nothing; PyTorch's own `once_differentiable` and `gradcheck` make and call them."""
 
 
 def call_through_python(ctypes: Any) -> None:
-    """Let `torch.autograd.graph.Node.__call__` be what runs when a node is called, of whatever class.
+    """Make a call of any node run `torch.autograd.graph.Node.__call__`.
 
-    In a build of Python whose classes look different, nodes stay as they are.
+    Does nothing if this build of Python has another class layout.
     """
     torch = sys.modules["torch"]
     slot, modified = ctypes.pythonapi.PyType_GetSlot, ctypes.pythonapi.PyType_Modified

@@ -1,4 +1,4 @@
-"""The sandbox policy: what is refused to the worker with all of its forks, and what more to each submission."""
+"""The sandbox policy: restrictions on the worker with all its forks, and further ones on each submission."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class SandboxPolicy:
     """What confines a worker and its forks.
 
     Args:
-        config: `landlock` (the kernel's version of it), `readable` (paths for the worker and all its forks), `scratch`
-            (the folder that holds those of the forks), `scratches` and `room` (as `leave_all_but` has them), `root` (an
-            empty folder, to mount their file system on), `around` (the same paths as `readable`, or folders above them,
-            few enough to be told each fork), `allowed` (the system calls that forks may make, as a filter), `refused`
-            (those that the worker itself needs no more) and `tasks` (what the whole account may run, where a fork's
-            threads cannot be counted apart).
+        config: `landlock` (the kernel's Landlock version), `readable` (paths for the worker and all its forks),
+            `scratch` (the folder that contains the forks' scratch folders), `scratches` and `room` (see
+            `leave_all_but`), `root` (an empty folder to mount their file system on), `around` (the paths of `readable`
+            or their parents: fewer, because each fork adds a rule for each), `allowed` (filter of the system calls that
+            forks may make), `refused` (filter of those that the worker no longer needs) and `tasks` (the limit for the
+            whole account, if a fork's threads cannot be counted separately).
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -29,9 +29,9 @@ class SandboxPolicy:
         self._filter = Filter(config["allowed"])
 
     def raise_around_worker(self) -> bool:
-        """Refuse this process and its forks all files but those that they need, and all that is beyond the wall.
+        """Confine this process and its forks to the files that they need, without network or access to other processes.
 
-        Returns whether other files do not even exist for them.
+        Returns whether they got their own mount namespace, in which other files do not even exist.
         """
         config = self._config
         apart = leave_all_but(
@@ -43,12 +43,12 @@ class SandboxPolicy:
         return apart
 
     def raise_around_submission(self, scratch: str) -> None:
-        """Keep this fork from the others and from the worker, from the scratch folders of others, and from the system.
+        """Isolate this fork from the worker, the other forks and their scratch folders, and filter its system calls.
 
-        It may have as many threads as `tasks.limit_tasks` says.
+        `tasks.limit_tasks` limits its threads.
 
         Raises:
-            OSError: the kernel takes a wall for none.
+            OSError: the kernel rejects a restriction.
         """
         restrict(self._config["around"], [scratch, os.devnull], self._config["landlock"])
         limit_tasks(self._config["tasks"])

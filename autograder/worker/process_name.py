@@ -1,4 +1,4 @@
-"""What our processes are called in a list of processes (Linux): forks share the command line of the first."""
+"""Names our processes for `ps` and `top` (Linux), because forks share the command line of the first process."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ Name = Literal["bp-nursery", "bp-grader", "bp-zygote", "bp-launcher", "bp-worker
 
 
 def name_process(name: Name) -> None:
-    """Call this process so, in 15 letters at most: `ps -o comm` and `top` show it."""
+    """Set this process's name, at most 15 bytes, as `ps -o comm` and `top` show it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The scratch folders of submissions: whether one has been used, and by how much."""
+"""The scratch folders of submissions: whether one has been used, and whether it is too full."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import contextlib
 import os
 
 _LONGEST_PATH = 1000
-"""Characters of a path inside a scratch folder."""
+"""Longest path inside a scratch folder, in characters."""
 _BLOCK = 512
-"""Bytes of what `st_blocks` counts."""
+"""Unit of `st_blocks`, in bytes."""
 
 
 class OwnScratch:
-    """File systems that are one submission's each, in turn; one that nothing was put into serves again."""
+    """Scratch file systems, each lent to one submission at a time; an unused one is lent again."""
 
     def __init__(self, folders: list[str]) -> None:
         self._free = list(folders)
         self._fresh: dict[str, object] = {}
 
     def take(self) -> str | None:
-        """A folder as if nobody had had it; None if none is left."""
+        """An empty folder without traces of earlier submissions; None if none is left."""
         if not self._free:
             return None
         folder = self._free.pop()
-        os.utime(folder)  # the time of its last access would tell
+        os.utime(folder)  # its access time would reveal an earlier submission
         self._fresh[folder] = look(folder)
         return folder
 
     def give_back(self, folder: str) -> None:
-        """Let it serve again if nobody sees that it was used."""
+        """Return a folder: it is lent again if it was not changed, else emptied."""
         if look(folder) == self._fresh.pop(folder):
             self._free.append(folder)
         else:
@@ -36,7 +36,7 @@ class OwnScratch:
 
 
 def _free_memory(folder: str) -> None:
-    """Remove the files of a folder that nobody will have again, as far as that is easy."""
+    """Remove the files of a folder that is not lent again; files that cannot be removed stay."""
     folders = [folder]
     while folders:
         with contextlib.suppress(OSError), os.scandir(folders.pop()) as found:
@@ -48,7 +48,7 @@ def _free_memory(folder: str) -> None:
 
 
 def look(folder: str) -> tuple[int, int, int] | None:
-    """What no one can change and change back: a folder's inode, its size, and the time of its last change."""
+    """A folder's inode, size and change time, which reveal any use: a submission cannot set the change time."""
     try:
         status = os.stat(folder, follow_symlinks=False)
     except OSError:
@@ -57,9 +57,9 @@ def look(folder: str) -> tuple[int, int, int] | None:
 
 
 def overfull(folder: str, most_bytes: int, most_entries: int) -> bool:
-    """Whether a folder holds more than it may, is nested too deep, or cannot be looked through.
+    """Whether a folder contains more than its limits, is nested too deeply, or cannot be read.
 
-    Bytes are those that its files take, or seem to have if that is more.
+    A file counts with its allocated or its apparent size in bytes, whichever is larger.
     """
     folders, size, entries = [folder], 0, 0
     while folders:

@@ -1,4 +1,4 @@
-"""A system call filter for one submission, made ready before it is there; `isolation.allowed` says what it allows."""
+"""Installs a seccomp filter, prepared before the submission starts; `isolation.allowed` lists the allowed calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INSTRUCTION = struct.Struct("=HBBI")
 _VALUE = struct.Struct("=I")
 
 Line = tuple[int, int, int, int | None]
-"""An instruction: what to do, the lines to skip if so and if not, a value or an offset; None is the process itself."""
+"""A BPF instruction: opcode, lines to skip if true and if false, and operand; None stands for the process's own pid."""
 
 
 class _Program(ctypes.Structure):
@@ -20,7 +20,7 @@ class _Program(ctypes.Structure):
 
 
 class Filter:
-    """Instructions for the kernel, the same for all processes but for their own numbers."""
+    """A BPF program for the kernel, the same for all processes except for their pids."""
 
     def __init__(self, lines: list[Line]) -> None:
         self._code = bytearray(b"".join(_INSTRUCTION.pack(*line[:3], line[3] or 0) for line in lines))
@@ -31,10 +31,10 @@ class Filter:
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def install(self) -> None:
-        """Have the kernel apply it to this process, for good.
+        """Apply the filter permanently to this process.
 
         Raises:
-            OSError: the kernel does not take the filter.
+            OSError: the kernel rejects the filter.
         """
         for place in self._itself:
             _VALUE.pack_into(self._code, place, os.getpid())

@@ -1,4 +1,4 @@
-"""The conversation with the judge about one submission: cells to run, functions to call."""
+"""Serves the judge's requests about one submission: runs cells and calls functions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from autograder.worker.messages import Answer, Call, Request
 from autograder.worker.tampering import noted
 
 SCENARIO = "<the check's own code>"
-"""What tracebacks call the file of a scenario."""
+"""File name of a scenario in tracebacks."""
 PrefetchedCalls = list[tuple[Call, list[Any]]]
-"""The requests that one check will make, and what their arguments hold."""
+"""The requests that one check will make, with snapshots of their arguments."""
 HELD_SECONDS = 0.002
-"""How long answers are held while requests are waiting: a call that hangs or ends the process costs no more of them."""
+"""Answers are held at most this long while requests wait, so that a hang or crash loses few of them."""
 
 
 class Conversation(Dispatcher):
     """Answers the judge's requests until it hangs up.
 
-    `messages` has the requests. While a call that is not prefetched runs, the submission may call back functions of the
-    judge, which travel by number and never leave the judge's process.
+    `messages` defines the requests. During a call that is not prefetched, the submission may call back functions of the
+    judge: they are sent as numbers and never leave the judge's process.
     """
 
     def __init__(self, channel: Channel, forbidden: list[str]) -> None:
@@ -38,7 +38,7 @@ class Conversation(Dispatcher):
         self.channel = channel
         self.program: Program | None = None
         self.prefetched: dict[str, list[PrefetchedCalls]] = {}
-        """The calls that the checks of each exercise will make, known before the submission is."""
+        """By exercise: the calls that its checks will make."""
         self._flushed = 0.0
 
     def run(self) -> None:
@@ -51,7 +51,7 @@ class Conversation(Dispatcher):
                 return
 
     def flush_in_time(self, *, more: bool) -> None:
-        """Write the answers that are held, unless more of them follow at once."""
+        """Write the held answers, unless more follow at once and the last write is at most `HELD_SECONDS` ago."""
         if not more or time.monotonic() - self._flushed > HELD_SECONDS:
             self.channel.flush()
             self._flushed = time.monotonic()
@@ -79,13 +79,13 @@ class Conversation(Dispatcher):
                 self.answer_all(calls)
 
     def answer_all(self, calls: PrefetchedCalls) -> None:
-        """Answer the calls of one check, one by one; which of them should raise, nobody here knows."""
+        """Make and answer the calls of one check, one by one; an exception is an answer and stops nothing."""
         for request, before in calls:
             self.reply(self.make(request, before))
             self.flush_in_time(more=True)
 
     def make(self, request: Call, before: list[Any] | None = None) -> Answer:
-        """The answer to a request for a call, or for a scenario; `before` as `call` has it."""
+        """Make the requested call or scenario and return its answer; `before` as for `call`."""
         self.guard.forbidden = frozenset(request["forbidden"])
         if self.guard.stale:
             return {"stale": True}
@@ -94,7 +94,7 @@ class Conversation(Dispatcher):
         return self.call(request["name"], request["args"], request["kwargs"], before=before)
 
     def load_scenarios(self, source: str) -> dict[str, Any] | None:
-        """Load the judge's own code; what kept it from loading, if anything did."""
+        """Load the judge's scenarios; return the failure if that raises, else None."""
         try:
             exec(compiled(source), self.scenarios)
         except Exception as error:
@@ -111,7 +111,7 @@ class Conversation(Dispatcher):
         self.channel.hold(frame)
 
     def function(self, number: int) -> Callable[..., Any]:
-        """A function of the judge, called over the wire."""
+        """A function that calls the judge's function `number` over the wire."""
 
         def call_back(*args: Any, **kwargs: Any) -> Any:
             self.channel.send(
@@ -130,23 +130,23 @@ class Conversation(Dispatcher):
 
 @cache
 def compiled(source: str) -> CodeType:
-    """The code of scenarios."""
+    """Compile the source of scenarios."""
     return compile(source, SCENARIO, "exec")
 
 
 def prefetch(frame: bytes) -> list[PrefetchedCalls]:
-    """The calls in a frame of the judge, check by check, with what their arguments hold.
+    """Decode a frame of the judge's: its calls by check, with snapshots of their arguments.
 
-    The scenarios that come with them are compiled here, once for all forks.
+    The scenarios in the frame are compiled here, once for all forks.
     """
     data = wire.decode(frame)
-    with contextlib.suppress(SyntaxError):  # each submission's loading says so
+    with contextlib.suppress(SyntaxError):  # `load_scenarios` reports it for each submission
         compiled(data["scenarios"])
     return noted_calls(data["checks"])
 
 
 def noted_calls(checks: list[list[Call]]) -> list[PrefetchedCalls]:
-    """Calls, check by check, with what their arguments hold."""
+    """Calls by check, with snapshots of their arguments."""
     return [
         [
             (request, [snapshot(value, _no_object) for value in (*request["args"], *request["kwargs"].values())])
@@ -161,7 +161,7 @@ def _no_object(value: Any) -> wire.Reference:
 
 
 def serve(channel: Channel, forbidden: list[str], prefetched: dict[str, list[PrefetchedCalls]] | None = None) -> None:
-    """Serve one submission and end the process, whatever the submission registered to run at exit."""
+    """Serve one submission and end the process, without running the submission's exit handlers."""
     try:
         native.refuse()
         conversation = Conversation(channel, forbidden)

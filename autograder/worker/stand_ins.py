@@ -1,6 +1,6 @@
-"""What notebooks use that is no part of an exercise, as plots and progress bars: stand-ins that swallow everything.
+"""Stand-ins for packages that exercises do not need, such as plots and progress bars: they accept any use.
 
-A cell is not lost because of a picture. They are in the worker alone, and nothing that a check looks at is one of them.
+So a cell does not fail because of a plot. They exist only in the worker, and checks never compare one.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 NAMES = frozenset({"IPython", "google.colab", "ipywidgets", "matplotlib", "mpl_toolkits", "plotly", "seaborn", "tqdm"})
-"""Packages that have a stand-in where a lesson does not allow them."""
+"""Packages that get a stand-in unless the lesson allows the real one."""
 
 
 RUN_THE_BODY = frozenset({"capture", "debug", "prun", "time"})
-"""As `autograder.magics` has it, which no worker can read."""
+"""Copied from `autograder.magics`, which workers cannot read."""
 
 
 def stands_in_for(fullname: str) -> bool:
-    """Whether a module is one of these packages, in one, or around one."""
+    """Whether a module is one of `NAMES`, inside one, or a parent of one."""
     parts = fullname.split(".")
     return fullname == "google" or any(".".join(parts[: i + 1]) in NAMES for i in range(len(parts)))
 
 
 class Swallow:
-    """Anything: it can be called, indexed, unpacked in two, entered, and whatever is asked of it is another one."""
+    """Stands in for any object: calls, indexing, attributes and unpacking into two all give another `Swallow`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -41,7 +41,7 @@ class Swallow:
         return Swallow()
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """As plt.rcParams takes it."""
+        """Ignore it, as in `plt.rcParams[key] = value`."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter((Swallow(), Swallow()))  # fig, ax = plt.subplots()
@@ -50,14 +50,14 @@ class Swallow:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Whatever was raised goes on."""
+        """Let exceptions pass."""
 
     def __repr__(self) -> str:
         return "<stand-in>"
 
 
 class Bar(Swallow):
-    """A progress bar: what it goes through, and nothing is shown."""
+    """A progress bar that shows nothing and yields the items of its iterable."""
 
     def __init__(self, iterable: Iterable[Any] = (), *args: Any, **kwargs: Any) -> None:
         self._iterable = iterable
@@ -70,7 +70,7 @@ class Bar(Swallow):
 
 
 class _StandIn(ModuleType):
-    """A module that has whatever is asked of it."""
+    """A module in which every name exists."""
 
     __all__ = ()
 
@@ -84,11 +84,11 @@ class _StandIn(ModuleType):
 
 _StandIn.__name__ = "module"
 Swallow.__name__ = Bar.__name__ = "stand-in for a plot or a progress bar"
-"""What Python's own messages call it: `can only concatenate str (not "stand-in for …") to str`."""
+"""The class name appears in Python's own messages: `can only concatenate str (not "stand-in for …") to str`."""
 
 
 class Loader(importlib.abc.Loader):
-    """Makes a stand-in for whichever module is asked for."""
+    """Makes a stand-in for any module."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         return _StandIn(spec.name)
@@ -98,23 +98,23 @@ class Loader(importlib.abc.Loader):
 
 
 def spec_of(fullname: str) -> importlib.machinery.ModuleSpec | None:
-    """The spec of a module's stand-in, a package, so that it may have modules of any name; None if it has none."""
+    """The spec of a module's stand-in, or None. It is a package, so that any submodule can be imported."""
     if not stands_in_for(fullname):
         return None
     return importlib.machinery.ModuleSpec(fullname, Loader(), is_package=True)
 
 
 class Shell(Swallow):
-    """What runs magics, in a notebook that was saved as a Python file; most of them do nothing here."""
+    """IPython's shell in a notebook saved as a Python file; most magics do nothing here."""
 
     def run_cell_magic(self, magic: str, line: str, cell: str) -> Any:
-        """Run a cell as if the magic were not there, where Jupyter does so; else it swallows it."""
+        """Run the cell without its magic if Jupyter would run it too, else ignore it."""
         if magic in RUN_THE_BODY:
             _run(cell, sys._getframe(1))
         return Swallow()
 
     def run_line_magic(self, magic: str, line: str, *args: Any) -> Any:
-        """The same for a line, as `%time grads = backward(c)`."""
+        """Run the rest of a line such as `%time grads = backward(c)` if Jupyter would run it too, else ignore it."""
         if magic in RUN_THE_BODY and line:
             _run(line, sys._getframe(1))
         return Swallow()
@@ -130,19 +130,19 @@ def _run(source: str, caller: FrameType) -> None:
 
 
 def get_ipython() -> Any:
-    """What a notebook calls for its magics."""
+    """Replaces IPython's function, through which a notebook runs magics."""
     return Shell()
 
 
 def display(*args: Any, **kwargs: Any) -> None:
-    """What shows values in a notebook."""
+    """Replaces IPython's function, which shows values."""
 
 
 def no_input(prompt: object = "") -> NoReturn:
-    """In the place of `input`: nobody is there to answer."""
+    """Replaces `input`, which nobody would answer."""
     raise EOFError("nobody answers input() when this is graded; write the value into the code")
 
 
 def in_a_notebook() -> dict[str, Callable[..., Any]]:
-    """The names that a notebook finds defined, and what asks its reader."""
+    """The names that Jupyter defines in a notebook, and a replacement of `input`."""
     return {"get_ipython": get_ipython, "display": display, "input": no_input}

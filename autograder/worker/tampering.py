@@ -1,9 +1,9 @@
-"""What measures beside a submission, as it was before the first cell: scenarios, instruments, what these call.
+"""Detects that a submission replaced measuring code: scenarios, instruments and the functions that these call.
 
-They lie in the submission's own process, where a cell can put something else in their place. Here they are noted
-first; afterwards it is told which are others. That finds what was patched in a module, in a class, in the globals of a
-scenario, in the code of a function. It does not find who undoes it in time, who looks for these notes (frames, `gc`),
-who changes a closure, and who writes into memory.
+This code runs in the submission's process, where a cell can replace it. It is recorded before the first cell and
+compared afterwards, which finds patches of a module, a class, a scenario's globals or a function's code. It does not
+find a patch that is undone in time, a submission that finds the record (by frames or `gc`), a changed closure or a
+write to memory.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ MODULES: tuple[str, ...] = (
     *("torch.autograd.graph", "torch.nn", "torch.nn.functional", "torch.random", "torch.utils._python_dispatch"),
     *("torch.utils._pytree", "torch.utils.flop_counter"),
 )
-"""What scenarios and instruments use, beside the course's own modules."""
+"""Modules that scenarios and instruments use, besides the course's own."""
 CLASSES: tuple[str, ...] = (
     *("torch.Tensor", "torch.UntypedStorage", "torch.nn.Module", "torch.nn.Parameter", "torch.autograd.Function"),
     *("torch.autograd.graph.saved_tensors_hooks", "torch.utils._python_dispatch.TorchDispatchMode"),
 )
 BY_TORCH = {"torch.manual_seed", "torch.nn.Module.__init__", "torch.nn.Module.__setstate__"}
-"""What PyTorch itself replaces when it imports its compiler: for an optimizer, say."""
+"""Functions that PyTorch itself replaces when it imports its compiler, for an optimizer, say."""
 FOREIGN = {name.partition(".")[0] for name in MODULES}
 OURS = ("course.", "autograder.worker.")
 OPERATORS = {f"__{name}__" for name in ("add", "sub", "mul", "pow", "matmul", "eq", "lt", "le", "gt", "ge", "getitem")}
 OPERATORS |= {"__call__", "__init__", "__enter__", "__exit__"}
-"""Methods that code calls without a name."""
+"""Methods that code calls without naming them."""
 
 
 def noted(scenarios: dict[str, Any]) -> Callable[[], list[str]]:
-    """Note what is there now; the function that is returned names what is no longer the same, sorted.
+    """Record all callables now; return a function that gives the sorted names of those replaced since.
 
-    Only what can be called counts, and only what was there: caches fill, and modules are imported late.
+    Only existing callables count, because caches fill and modules are imported later.
     """
     there = list(_spaces(scenarios))
     own = [function for name, space in there if _is_ours(name) for function in _own_functions(space)]
@@ -46,7 +46,7 @@ def noted(scenarios: dict[str, Any]) -> Callable[[], list[str]]:
         keys = _inherited(cls, used)
         spaces.append((name, vars(cls), keys, [None] * len(keys)))
     codes = [(_told(function), function, function.__code__) for function in own]
-    same, every, each = is_, all, map  # a cell may replace these, too
+    same, every, each = is_, all, map  # locals, which no cell can replace
 
     def replaced() -> list[str]:
         found = []
@@ -64,7 +64,7 @@ def noted(scenarios: dict[str, Any]) -> Callable[[], list[str]]:
 
 
 def _spaces(scenarios: dict[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Namespaces by name: the scenarios' own (`""`), modules, classes."""
+    """Namespaces with their names: the scenarios' own (`""`), modules and classes."""
     yield "", scenarios
     ours = [name for name in sys.modules if name.startswith(OURS)]
     for name in (*MODULES, *ours):
@@ -86,28 +86,28 @@ def _foreign_classes() -> Iterator[tuple[str, type]]:
 
 
 def _classes(module: str, values: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The classes among some values that are a module's own, or the scenarios'."""
+    """The classes among `values` that the module itself, or the scenarios, define."""
     for value in values:
         if isinstance(value, type) and value.__module__ in (module, "builtins") and value.__flags__ & _HEAP:
             yield f"{module}.{_told(value)}".removeprefix("."), vars(value)
 
 
 def _told(value: type | FunctionType) -> str:
-    """Its name without that of a function which made it."""
+    """The qualified name, without the function in which it was defined."""
     return value.__qualname__.rpartition("<locals>.")[2]
 
 
 _HEAP = 1 << 9
-"""The flag of a class that Python code has made."""
+"""`Py_TPFLAGS_HEAPTYPE`, set for classes that Python code defines."""
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a namespace of this name is noted whole; of others, what the scenarios and our modules name."""
+    """Whether a namespace is recorded completely; in others only names that our code uses are."""
     return name.partition(".")[0] not in FOREIGN
 
 
 def _callables(space: Mapping[str, Any], used: set[str] | None) -> tuple[list[str], list[Any]]:
-    """Names and values of what can be called, and of what a class makes methods and properties from."""
+    """Names and values of callables, static and class methods and properties; only those in `used`, if given."""
     kinds = (staticmethod, classmethod, property)
     there = {
         key: value
@@ -118,24 +118,24 @@ def _callables(space: Mapping[str, Any], used: set[str] | None) -> tuple[list[st
 
 
 def _inherited(cls: type, used: set[str]) -> list[str]:
-    """Names of methods that a class leaves to its bases: put into the class, others would be found first."""
+    """Names of inherited methods: a submission could override one by adding it to the class."""
     bases = cls.__mro__[1:-1]
     return [key for base in bases for key in vars(base) if (key in used or key in OPERATORS) and key not in vars(cls)]
 
 
 def _names(code: CodeType) -> set[str]:
-    """The globals and attributes that code uses, that of functions inside of it included."""
+    """The globals and attributes that code and its nested functions use."""
     inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*inner)
 
 
 def _own_functions(space: Mapping[str, Any]) -> list[FunctionType]:
-    """The functions of Python code in a namespace."""
+    """The Python functions in a namespace."""
     return [function for value in list(space.values()) for function in _functions(value)]
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:
-    """The functions of Python code behind a value: that of a static method, what a decorator wraps."""
+    """The Python functions behind a value, such as a static method or a decorated function."""
     while isinstance(value, FunctionType | staticmethod | classmethod | property):
         if isinstance(value, FunctionType):
             yield value

@@ -1,4 +1,4 @@
-"""How many threads a submission may have: the kernel counts those of a user, so each gets a count of its own."""
+"""Limits a submission's threads. The kernel counts by user, so each submission gets its own user to be counted by."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import resource
 MOST_TASKS = 64
 _CLONE_NEWUSER = 0x10000000
 _USERS = 2**30
-"""From here on lie as many numbers of users that no one has."""
+"""The first of as many uids that no account has."""
 
 
 def limit_tasks(otherwise: int) -> None:
-    """Let this process have `MOST_TASKS` threads at most; for good, once its capabilities are dropped.
+    """Limit this process to `MOST_TASKS` threads; permanent once its capabilities are dropped.
 
-    Under root's account its real user becomes one that no other process has; its files and rights go by the effective
-    one, which stays. Another account cannot do that, but can have a user namespace, in which counting begins anew
-    (from Linux 5.14 on). Where neither is allowed, the limit is on all that the account runs: `otherwise`. Root without
-    the capability to change its user has no limit: nothing of the kind holds for it.
+    As root, its real uid becomes an unused one; the effective uid, which decides file access, stays. Any other account
+    enters a user namespace, which has its own count (since Linux 5.14). If neither is allowed, `otherwise` limits all
+    tasks of the account together. Root without CAP_SETUID stays unlimited, because RLIMIT_NPROC does not apply to root.
     """
     most = MOST_TASKS if _count_apart() else otherwise
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
@@ -32,6 +31,6 @@ def _count_apart() -> bool:
         try:
             os.setresuid(_USERS + int.from_bytes(os.urandom(4), "little") % _USERS, -1, -1)
             return True
-        except OSError:  # a container that has few users
+        except OSError:  # a container with few uids
             pass
     return bool(ctypes.CDLL(None).unshare(_CLONE_NEWUSER) == 0)

@@ -1,8 +1,8 @@
-"""PyTorch without its compiler, until somebody asks for that.
+"""Postpones the import of PyTorch's compiler until it is used.
 
-Optimizers and checkpoints tell `torch._dynamo` that they are not to be compiled, and to do so they import all of it: a
-second and a half in each process that takes a step. A backward pass from a given g compares two shapes by a module that
-can do so for symbols, and that imports SymPy: half a second. Here nothing is compiled, and sizes are numbers.
+Optimizers and checkpoints import all of `torch._dynamo`, only to say that they are not to be compiled: 1.5 s in each
+process that takes a step. A backward pass from a given g compares two shapes with a module for symbolic sizes, which
+imports SymPy: 0.5 s. Workers compile nothing, and their sizes are plain integers.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ SHAPES = "torch.fx.experimental.symbolic_shapes"
 
 
 class _Uncompiled(ModuleType):
-    """Stands for the compiler until more is asked of it than not to compile: then it is imported, whole."""
+    """Replaces the compiler until code uses more than `disable` and the like; then the real one is imported."""
 
     @staticmethod
     def graph_break(msg: str = "") -> None:
-        """Nothing to break."""
+        """Do nothing: no graph is compiled."""
 
     @staticmethod
     def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, **_: Any) -> Callable[..., Any]:
-        """`fn`: as it is, it is not compiled; without one, a decorator that gives what it gets."""
+        """Return `fn` unchanged; without one, return a decorator that does."""
         return fn if fn is not None else lambda function: function
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__path__":  # who looks through all modules asks for these
+        if name.startswith("__") and name != "__path__":  # code that scans all modules reads these
             raise AttributeError(f"module {COMPILER!r} has no attribute {name!r}")
-        if name == "config":  # a checkpoint reads a setting
+        if name == "config":  # checkpoints read a setting
             return _config()
         if name in IDLE:
             return _Idle(name)
@@ -43,11 +43,11 @@ class _Uncompiled(ModuleType):
 
 
 PLAIN: dict[str, Callable[..., Any]] = {"expect_true": lambda a: a, "sym_eq": lambda x, y: tuple(x) == tuple(y)}
-"""What a backward pass asks about the shape of g, and the answer where sizes are numbers."""
+"""The functions that a backward pass applies to the shape of g, for plain integers."""
 
 
 class _PlainShapes(ModuleType):
-    """Stands for what reasons about sizes that are symbols, until it is given one, or asked for more."""
+    """Replaces the module for symbolic sizes until it is given a symbol, or another function is used."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -63,25 +63,25 @@ class _PlainShapes(ModuleType):
 
 
 def _plain(value: Any) -> bool:
-    """Whether this is a shape of numbers, or what comes of comparing some."""
+    """Whether a value is a shape of integers, or the bool that comparing two shapes gives."""
     return type(value) is bool or (isinstance(value, tuple | list) and all(type(size) is int for size in value))
 
 
 def _whole(stand_in: ModuleType) -> ModuleType:
-    """The module that something stands for, instead of it from now on."""
+    """Import the module that `stand_in` replaces, put it in its place, and return it."""
     import_whole(stand_in.__name__)
     return sys.modules[stand_in.__name__]
 
 
 def import_whole(name: str) -> None:
-    """Import a module, whatever stands for it."""
+    """Import the real module, replacing its stand-in if it has one."""
     if not is_whole(name):
         sys.modules.pop(name, None)
         importlib.import_module(name)
 
 
 def is_whole(name: str) -> bool:
-    """Whether this module is imported, and not just stood for."""
+    """Whether the real module is imported, not just its stand-in."""
     return getattr(sys.modules.get(name), "__file__", None) is not None
 
 
@@ -89,11 +89,11 @@ IDLE: dict[str, dict[str, Callable[[], Any]]] = {
     "compiled_autograd": {"_disable": nullcontext},
     "trace_rules": {"clear_lru_cache": lambda: None},
 }
-"""Parts of the compiler, with what is asked of them where nothing is compiled: by `torch.func`, by process groups."""
+"""Parts of the compiler, with the functions that `torch.func` and process groups use without compiling anything."""
 
 
 class _Idle:
-    """Stands for a part of the compiler, until more is asked of it."""
+    """Replaces a part of the compiler until code uses any other name in it."""
 
     def __init__(self, part: str) -> None:
         self._part = part
@@ -103,16 +103,16 @@ class _Idle:
 
 
 def without_compiler() -> None:
-    """Let the imports of what compiles cost nothing in this process as long as nothing is; before PyTorch is used.
+    """Install the stand-ins in this process; call it before PyTorch is used.
 
-    Whatever else is asked of these modules, by fake tensors, say, imports them as ever.
+    Any other use of these modules, by fake tensors, say, imports the real ones.
     """
     sys.modules.setdefault(COMPILER, _Uncompiled(COMPILER))
     sys.modules.setdefault(SHAPES, _PlainShapes(SHAPES))
 
 
 def _config() -> ModuleType:
-    """The compiler's settings, a module by itself."""
+    """The compiler's settings module, imported without the rest of the compiler."""
     name = f"{COMPILER}.config"
     if name not in sys.modules:
         torch = sys.modules["torch"]

@@ -1,7 +1,7 @@
 """The wire format between the judge and a worker: plain data, arrays as bytes, nothing that executes.
 
-A frame is a JSON header and the raw buffers of its arrays. Decoding builds builtin values and real `ndarray`s
-only; whatever a hostile peer sends, the result is data or a `WireError`. Values that are not data travel as
+A frame is a JSON header and the raw buffers of its arrays. Decoding builds only builtin values, real `ndarray`s and
+tensors; whatever a hostile peer sends, the result is data or a `WireError`. Values that are not data are sent as
 references: objects of the submission as handles, functions of the judge as call-backs.
 """
 
@@ -20,24 +20,24 @@ import numpy as np
 
 MAX_DEPTH = 40
 MAX_KEYS = 1_000
-"""Entries of one dict."""
+"""At most this many entries in one dict."""
 MAX_KEY = 2**31
-"""A key is text or a whole number below this: a frame that chose tuples of one hash took minutes to read."""
+"""Dict keys are text or integers below this: frames of tuples chosen to have equal hashes took minutes to read."""
 
 _PREFIX = struct.Struct("<II")
 PREFIX_SIZE = _PREFIX.size
 _DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
 _TENSOR_DTYPE = re.compile(r"bool|u?int(8|16|32|64)|b?float16|float(32|64)|complex(64|128)")
-"""PyTorch has others, quantized ones and those of a few bits, that it can hardly hold in a tensor made of bytes."""
+"""Dtypes that can be rebuilt from raw bytes; quantized and sub-byte dtypes cannot."""
 
 
 class WireError(ValueError):
-    """A value that cannot be sent, or bytes that are no frame; the message says which and why."""
+    """A value that cannot be sent, or bytes that are not a valid frame; the message says why."""
 
 
 @dataclass(frozen=True)
 class Handle:
-    """An object that stays with the submission: opaque here, and good only to be passed back."""
+    """An object that stays in the submission's process; the judge can only pass its handle back."""
 
     id: int
     type_name: str
@@ -48,23 +48,23 @@ class Handle:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one frame may hold."""
+    """Limits for one frame."""
 
     frame: int
-    """Bytes, header and arrays together."""
+    """Bytes of header and arrays together."""
     header: int
-    """Bytes of the header: all that are not the bytes of arrays."""
+    """Bytes of the header, that is, of everything but the arrays' contents."""
     items: int
-    """Values, an array counting once."""
+    """Number of values; an array counts once."""
 
 
 REQUEST = Bounds(64 * 2**20, 8 * 2**20, 200_000)
-"""What the judge sends: the calls of a whole exercise go in one frame."""
+"""Limits for frames that the judge sends: one contains the calls of a whole exercise."""
 ANSWER = Bounds(8 * 2**20, 2**19, 10_000)
-"""What the judge reads. Right answers have been at most 0.8 MB, and 200 values that are no arrays."""
+"""Limits for frames that the judge reads. The largest right answers had 0.8 MB, or 200 values that are not arrays."""
 
 Reference = tuple[str, list[Any]]
-"""What stands for a value that is not data: a tag and its plain arguments."""
+"""Replaces a value that is not data: a tag and its plain arguments."""
 
 
 _BUILTINS: dict[type, Callable[[Any], Any]] = {
@@ -86,7 +86,7 @@ def _no_revival(tag: str, arguments: list[Any]) -> Any:
 
 
 def encode(value: Any, refer: Callable[[Any], Reference] = _no_references, bounds: Bounds = REQUEST) -> bytes:
-    """The frame of `value`; `refer` names the references for values that are not data.
+    """Encode `value` as a frame; `refer` returns the reference for a value that is not data.
 
     Raises:
         WireError: too deep, too many items, too large, or a value that `refer` refuses.
@@ -104,7 +104,7 @@ def encode(value: Any, refer: Callable[[Any], Reference] = _no_references, bound
 
 
 def frame_size(prefix: bytes, bounds: Bounds = REQUEST) -> int:
-    """The bytes that follow a frame's `PREFIX_SIZE`-byte prefix; `WireError` when they are too many."""
+    """Number of bytes that follow a frame's prefix of `PREFIX_SIZE` bytes; raises `WireError` if too many."""
     header, total = _PREFIX.unpack(prefix)
     if header > bounds.header or total > bounds.frame or header > total:
         raise WireError("a frame that is too large or malformed")
@@ -112,7 +112,7 @@ def frame_size(prefix: bytes, bounds: Bounds = REQUEST) -> int:
 
 
 def decode(frame: bytes, revive: Callable[[str, list[Any]], Any] = _no_revival, bounds: Bounds = REQUEST) -> Any:
-    """The value of a whole frame, prefix included; `revive` turns references back into objects.
+    """Decode a whole frame, prefix included; `revive` turns references back into objects.
 
     Raises:
         WireError: for anything that `encode` could not have written.
@@ -145,7 +145,7 @@ def _split(frame: bytes, start: int, sizes: Any, bounds: Bounds) -> list[memoryv
 
 
 class _Encoder:
-    """One frame being written. Scalars stand for themselves; everything else is `{"tag": ..., "of": ...}`."""
+    """Writes one frame. Scalars are written as they are, everything else as `{"tag": ..., "of": ...}`."""
 
     def __init__(self, buffers: list[bytes], refer: Callable[[Any], Reference], bounds: Bounds) -> None:
         self.buffers = buffers
@@ -206,11 +206,11 @@ class _Encoder:
 
 
 class _Decoder:
-    """One frame being read, by a reader that believes nothing it says."""
+    """Reads one frame without trusting it."""
 
     def __init__(self, buffers: list[memoryview], revive: Callable[[str, list[Any]], Any], bounds: Bounds) -> None:
         self.buffers = dict(enumerate(buffers))
-        """Those that no array has taken yet: many arrays of the same bytes would be a frame that grows when read."""
+        """Unused buffers. Each serves one array: a frame could otherwise name the same bytes often, and fill memory."""
         self.revive = revive
         self.bounds = bounds
         self.items = 0
@@ -255,7 +255,7 @@ class _Decoder:
             raise WireError("an array that is not described")
         if len(shape) > 32 or not all(type(size) is int and 0 <= size <= self.bounds.frame for size in shape):
             raise WireError("an array or a tensor of an impossible shape")
-        # of a shape with a 0 in it, too: it has no entries, and sums over it fill the memory
+        # Zeros are skipped: an empty array with other huge sizes would fill the memory when it is summed over an axis.
         if math.prod(size for size in shape if size) > self.bounds.frame:
             raise WireError("an array or a tensor of an impossible shape")
         if index not in self.buffers:
@@ -270,7 +270,7 @@ class _Decoder:
             if math.prod(shape) * dtype.itemsize != len(raw):
                 raise WireError("an array whose bytes do not fit its shape")
             flat = np.frombuffer(raw, dtype=dtype)
-            if dtype.kind == "b":  # a byte that is neither 0 nor 1 would be true here and another number there
+            if dtype.kind == "b":  # a byte other than 0 and 1 would be true, but not equal to True
                 return (flat.view(np.uint8) != 0).reshape(shape)
             return flat.reshape(shape).copy()
         except (TypeError, ValueError) as error:
@@ -291,10 +291,9 @@ class _Decoder:
 
 
 def _as_builtin(value: Any) -> Any:
-    """Text or a number of a class of its own, as `StrEnum` and `np.str_` are, as the builtin that it is too.
+    """Convert instances of subclasses of str, int or float (`StrEnum`, `np.str_`) to the builtin, np.bool_ to bool.
 
-    No method of its class is called. NumPy's truth values are Python's: comparing its numbers makes them. Other values,
-    its numbers among them, come back as they are.
+    No method of the subclass is called. Other values, NumPy's numbers included, are returned unchanged.
     """
     kind = type(value)
     if kind is np.bool_:
@@ -309,17 +308,17 @@ def _is_key(value: Any) -> bool:
 
 
 def _tensor_parts(value: Any, most: int) -> tuple[str, list[int], bytes] | None:
-    """dtype name, shape and bytes of a PyTorch tensor; None for anything else. Never imports torch."""
+    """The dtype name, shape and bytes of a PyTorch tensor; None for anything else. Never imports torch."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         return None
-    if type(value) not in (torch.Tensor, torch.nn.Parameter) or vars(value):  # its methods may be anybody's
+    if type(value) not in (torch.Tensor, torch.nn.Parameter) or vars(value):  # they may override methods
         raise WireError("a tensor with attributes, or of a class, of its own")
     with torch._C.DisableTorchFunction():
         flat = value.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
         if flat.numel() * flat.element_size() > most:
             raise WireError(f"a tensor of {_megabytes(flat.numel() * flat.element_size())}")
-        # forced: zeros of forward mode
+        # `force`, because forward mode makes zero tensors that plain `numpy()` refuses
         raw = flat.view(torch.uint8).numpy(force=True).tobytes() if flat.numel() else b""
     return str(value.dtype).removeprefix("torch."), list(value.shape), raw
 

@@ -1,7 +1,7 @@
-"""A process that has imported what workers need, and knows nothing else: they are forked from it.
+"""A process that has imported the packages of workers, which are forked from it.
 
-PyTorch takes two seconds to import. A zygote has done so with a worker's few variables and before it hears from
-anybody, so that a fork of it has in its memory what a process has that is started for one worker, and nothing of ours.
+Importing PyTorch takes two seconds. A zygote imports it with a worker's small environment and before it receives any
+message, so a fork of it has no more in memory than a process started for one worker: nothing of the judge.
 """
 
 from __future__ import annotations
@@ -28,36 +28,37 @@ if TYPE_CHECKING:
     from autograder.worker.seccomp import Line
 
 NOBODY = -1
-"""In the place of a process's number, where the machine has no room for one."""
+"""Replaces a pid if the machine has no room for another process."""
 
 
 def fork_workers(
     finder: AllowedImports, layers: list[dict[str, Any]], judge: int | None, refused: list[Line]
 ) -> dict[str, Any]:
-    """Fork for each message on the control stream; return, in each fork, with the configuration of its worker.
+    """Fork for each message on the control stream; return, in each fork, the configuration of its worker.
 
-    Where the descriptor `judge` says what judge this process is to become, there is a zygote for each layer: a child,
-    from before the next one is imported, and before the judge reads anything. It has the other end of their control
-    streams. Otherwise this is the zygote for the one layer that there is, and the stream its standard input.
+    Without `judge`, this process is the zygote of the only layer, and its control stream is standard input. Otherwise a
+    child is forked as the zygote of each layer, before the next layer is imported. This process then becomes the judge,
+    with the other ends of the control streams.
 
-    A message is the name of the worker's folder, which is removed after it, with two descriptors: its standard input,
-    where a line of JSON comes first, its configuration; and its standard error, where the first line is the number of
-    the process that cleans up after it, or NOBODY.
+    A message is the path of the worker's folder, which is removed after the worker ends, with two descriptors for its
+    standard input and error. The first line of input is its configuration in JSON; the first line written to its
+    standard error is the pid of the process that cleans up after it, or NOBODY.
 
     Args:
-        finder: finds the packages here, in a worker those of its configuration; the judge does without.
-        layers: what to import, `warm`, and its `locations`; each layer has all of the one before.
-        refused: a filter of the system calls that neither a zygote nor what it forks needs.
+        finder: finds packages in the layers' locations, then in those of a worker's configuration.
+        layers: modules to import (`warm`) and their `locations`; each layer includes the one before.
+        judge: descriptor of the file that `_become_judge` reads.
+        refused: filter of the system calls that neither a zygote nor its forks need.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing yet that a traceback would be about
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # as `become_judge` has it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback: there is nothing to report yet
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # `isolation.zygote.become_judge` blocked it
     controls = []
     for layer in layers:
         finder.locations = layer["locations"]
         for name in layer["warm"]:
             importlib.import_module(name)
-        forkserver = importlib.import_module("autograder.worker.forkserver")  # which needs NumPy
+        forkserver = importlib.import_module("autograder.worker.forkserver")  # imports NumPy
         forkserver.warm_torch()
         gc.collect()
         gc.freeze()
@@ -70,11 +71,11 @@ def fork_workers(
         controls.append(ours.detach())
     assert judge is not None
     sys.meta_path.remove(finder)
-    return _become(judge, controls)
+    return _become_judge(judge, controls)
 
 
 def _serve(control: socket.socket, finder: AllowedImports, refused: list[Line]) -> dict[str, Any]:
-    """Fork for each message on `control`."""
+    """Fork for each message on `control`; return the configuration in each worker."""
     name_process("bp-zygote")
     _keep_only(control.fileno())
     keep_capabilities(ZYGOTE)
@@ -84,7 +85,7 @@ def _serve(control: socket.socket, finder: AllowedImports, refused: list[Line]) 
     while True:
         folder, descriptors, _, _ = socket.recv_fds(control, 4096, 2)
         if not folder:
-            os._exit(0)  # PyTorch takes half a second to take itself down
+            os._exit(0)  # PyTorch's own shutdown takes half a second
         stream, errors = descriptors
         pid = _fork_now()
         if not pid:
@@ -93,24 +94,24 @@ def _serve(control: socket.socket, finder: AllowedImports, refused: list[Line]) 
             finder.locations = config["locations"]
             return config
         if pid == NOBODY:
-            _say(b"%d\n" % NOBODY, errors)
+            _send(b"%d\n" % NOBODY, errors)
         os.close(stream)
         os.close(errors)
 
 
 def _begin(folder: str, stream: int, errors: int) -> dict[str, Any]:
-    """Be what cleans up after a worker and, below it, that worker: in the latter this returns its configuration."""
+    """Become a launcher, which cleans up after its worker, and fork the worker, in which this returns."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.setsid()  # Ctrl-C and a kill of the judge's group are the judge's: we clean up
+    os.setsid()  # survive Ctrl-C and a kill of the judge's process group, in order to clean up
     os.dup2(stream, 0)
     os.dup2(errors, 2)
     os.close(stream)
     os.close(errors)
-    _say(b"%d\n" % os.getpid())
+    _send(b"%d\n" % os.getpid())
     try:
         os.chdir(os.path.join(folder, "scratch"))
-    except OSError:  # the judge has gone, and its folder
+    except OSError:  # the judge is gone, and so is its folder
         os._exit(1)
     pid = fork()
     if pid:
@@ -125,11 +126,11 @@ def _begin(folder: str, stream: int, errors: int) -> dict[str, Any]:
 
 
 def clean_up_after(worker: int, folder: str) -> NoReturn:
-    """Wait for a worker and remove its folder: its wall keeps it from removing what it lies in."""
+    """Wait for a worker and remove its folder, which the worker's sandbox keeps it from doing itself."""
     try:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # where the worker ends, the stream does
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # so that the stream closes when the worker ends
         if worker == NOBODY:
-            _say(b"there is no room for its process\n")
+            _send(b"there is no room for its process\n")
         else:
             os.waitpid(worker, 0)
     finally:
@@ -138,7 +139,7 @@ def clean_up_after(worker: int, folder: str) -> NoReturn:
 
 
 def _remove(folder: str) -> None:
-    """The judge removes it, too, unless it was killed."""
+    """Remove a folder. The judge removes it too, but may have been killed."""
     for _ in range(100):  # a submission may live a moment longer than its worker, and still write
         subprocess.run(["rm", "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)
         if not os.path.lexists(folder):
@@ -146,25 +147,25 @@ def _remove(folder: str) -> None:
         time.sleep(0.1)
 
 
-def _say(text: bytes, descriptor: int = 2) -> None:
-    with contextlib.suppress(OSError):  # the judge has gone: what hangs on its stream ends by itself
+def _send(text: bytes, descriptor: int = 2) -> None:
+    with contextlib.suppress(OSError):  # the judge is gone; the worker ends when its stream does
         os.write(descriptor, text)
 
 
 def _line() -> bytes:
-    """The first line of standard input; nothing follows before we are ready."""
+    """Read one line from standard input; the judge sends nothing more until we are ready."""
     line = b""
     with socket.socket(fileno=os.dup(0)) as stream:
         while not line.endswith(b"\n"):
             chunk = stream.recv(65536)
-            if not chunk:  # the judge has gone
+            if not chunk:  # the judge is gone
                 os._exit(0)
             line += chunk
     return line
 
 
 def _move(home: str) -> None:
-    """Look for the standard library in `home`, as if this had been started with it as PYTHONHOME."""
+    """Look for the standard library in `home`, as if Python had been started with it as PYTHONHOME."""
     before = sys.prefix
     os.environ["PYTHONHOME"] = home
     sys.path = [home + entry.removeprefix(before) for entry in sys.path]
@@ -174,18 +175,18 @@ def _move(home: str) -> None:
 
 
 def _keep_only(control: int) -> None:
-    """Hold nothing open that keeps another process waiting for its end."""
+    """Close all other descriptors, on whose end another process could wait."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
-    for descriptor in map(int, os.listdir("/proc/self/fd")):  # a container may allow a thousand million of them
+    for descriptor in map(int, os.listdir("/proc/self/fd")):  # not `range`: a container may allow a billion of them
         if descriptor > 2 and descriptor != control:
-            with contextlib.suppress(OSError):  # the one of that folder is closed already
+            with contextlib.suppress(OSError):  # the descriptor of `listdir` is closed already
                 os.close(descriptor)
 
 
 def fork() -> int:
-    """As `os.fork`, and NOBODY where the machine has no room for a process and gets none in a while."""
+    """Like `os.fork`, but retry for some seconds if the machine has no room, then return NOBODY."""
     for wait in (0.1, 0.5, 1.0, 2.0, 5.0):
         if (pid := _fork_now()) != NOBODY:
             return pid
@@ -194,7 +195,7 @@ def fork() -> int:
 
 
 def _fork_now() -> int:
-    """As `os.fork`, and NOBODY where there is no room: others wait for a zygote, so it does not."""
+    """Like `os.fork`, but return NOBODY at once if there is no room: a zygote must not keep other workers waiting."""
     try:
         return os.fork()
     except OSError:
@@ -202,18 +203,19 @@ def _fork_now() -> int:
 
 
 def reap() -> None:
-    """Let go of those children that have ended."""
+    """Reap all children that have ended."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
-def _become(descriptor: int, controls: list[int]) -> NoReturn:
-    """Go on as a Python of its own that runs a module of the judge's, but for what is imported already.
+def _become_judge(descriptor: int, controls: list[int]) -> NoReturn:
+    """Run a module of the judge as if in a new Python, except for the modules that are already imported.
 
-    The file `descriptor` has JSON: the `module`, its `arguments`, the variables, where that Python lies, for each of
-    `controls` the packages of that zygote, and the module whose `adopt` takes both (`heir`): nothing here names what
-    stands above. Until the module says otherwise, Ctrl-C ends it without a traceback.
+    The file `descriptor` contains JSON: the `module`, its `arguments`, the environment (`environ`), the paths of its
+    Python, the packages of each zygote in `controls` (`layers`), and the module whose `adopt` takes control and
+    packages (`heir`); it is passed because this folder may not name modules of higher layers. Until the module says
+    otherwise, Ctrl-C ends it without a traceback.
     """
     with open(descriptor, encoding="utf-8") as file:
         told = json.load(file)
@@ -222,7 +224,7 @@ def _become(descriptor: int, controls: list[int]) -> NoReturn:
     sys.executable, sys.prefix, sys.exec_prefix = told["executable"], told["prefix"], told["exec_prefix"]
     sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in told["environ"]
     tempfile.tempdir = None
-    for name in list(sys.modules):  # what stands for the grader, and what knows where another Python lies
+    for name in list(sys.modules):  # the grader's placeholder, and modules that cache another Python's paths
         if name.partition(".")[0] == "autograder" or name in ("site", "sysconfig"):
             del sys.modules[name]
     sys.path[:0] = [entry for entry in told["environ"].get("PYTHONPATH", "").split(os.pathsep) if entry]

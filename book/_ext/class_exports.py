@@ -1,8 +1,7 @@
-"""A class as platforms give it out: what the commands on the teachers' pages run on, in the build and in tests.
+"""A small class in the export formats of all platforms, for the commands on the teachers' pages and for tests.
 
-All hand in ch06 from the bundled sample class: right answers, normalisation slips, or a mixture of both. There are two
-teams, for each of which one handed in; two students are late; one handed in nothing; and one copied another's work,
-with every name in it changed.
+Hand-ins are ch06 from the bundled sample class: right answers, normalisation slips, or a mixture. In each of two teams
+one member handed in; two students are late, one handed in nothing, and one copied another's work and renamed all names.
 """
 
 from __future__ import annotations
@@ -38,24 +37,24 @@ def tanh_vjp(g, x):
     return np.asarray(np.multiply(rise, g), dtype=x.dtype)
 
 """
-"""Right answers that nobody else would write like this."""
+"""Right answers in an unusual style, so that a copy of them is evident."""
 RENAMED = {"small": "e", "rise": "slope"}
 
 
 @dataclass(frozen=True)
 class SmallClass:
-    """Who is in it, by place."""
+    """The class; students are numbered by place."""
 
     size: int = 10
     teams = (("Gradients", (2, 3)), ("Tensors", (5, 6)))
     late = (7, 8)
     nothing = 9
     copied = (4, 1)
-    """Who copied, and from whom."""
+    """The student who copied, and the author of the copied work."""
 
     @cached_property
     def names(self) -> list[tuple[str, str]]:
-        """Last and first names; in a large class the last two are called alike."""
+        """Last and first names; in a large class the last two students have the same name."""
         names = [(LAST[i % len(LAST)], FIRST[(i + i // len(LAST)) % len(FIRST)]) for i in range(self.size)]
         return [*names[:-1], names[-2]] if self.size > 10 else names
 
@@ -68,13 +67,13 @@ class SmallClass:
         return next((team for team, members in self.teams if place in members), "")
 
     def handed_in(self) -> Iterator[tuple[int, str, str, str]]:
-        """Place, first and last name, and what was handed in; of a team, the first alone."""
+        """Place, first name, last name and text of each hand-in; for a team, only its first member's."""
         for place, (last, first) in enumerate(self.names):
             if place != self.nothing and not any(place in members[1:] for _, members in self.teams):
                 yield place, first, last, self.answer(place)
 
     def answer(self, place: int) -> str:
-        """What a student wrote: each exercise as one or the other of two people would."""
+        """A student's hand-in: each exercise comes from one of two students of the sample class."""
         copier, source = self.copied
         written = source if place == copier else place
         right, slips = (
@@ -109,7 +108,7 @@ def table(file: Path, rows: list[list[object]], *, delimiter: str = ",", encodin
 
 
 def sample(folder: Path, _: SmallClass) -> None:
-    """A copy of the course, where `git clone` would put it."""
+    """A link to this checkout, in the place of a clone."""
     (folder / "course").symlink_to(ROOT)
 
 
@@ -204,7 +203,7 @@ def gradescope(folder: Path, who: SmallClass) -> None:
 
 
 def nbgrader(folder: Path, who: SmallClass) -> None:
-    """What `nbgrader collect` puts into a course folder."""
+    """A course folder with hand-ins as `nbgrader collect` stores them."""
     for name, student in (("ada", "ada-perfect"), ("nina", "nina-chain-slips")):
         target = folder / "course" / "submitted" / name / "ch02_chain_rule" / "ch02_chain_rule.ipynb"
         target.parent.mkdir(parents=True)
@@ -212,7 +211,7 @@ def nbgrader(folder: Path, who: SmallClass) -> None:
 
 
 def github(folder: Path, who: SmallClass) -> None:
-    """Repositories as somebody cloned them, in one folder, and who is who."""
+    """Cloned repositories in one folder, and a table of names with GitHub users."""
     rows: list[list[object]] = [["name", "github"]]
     for place, first, last, text in who.handed_in():
         file = folder / "class" / who.user(place) / FILE
@@ -236,4 +235,4 @@ SETUPS: dict[str, Callable[[Path, SmallClass], None]] = {
     "scale": github,
     "empty": lambda folder, who: None,
 }
-"""What lies in the folder in which the commands of a session are typed, by the session's name."""
+"""By session: the function that fills the folder in which its commands run."""

@@ -1,7 +1,7 @@
-"""A lesson's exercises in its chapter: each at the end of the section that teaches it, without a word in the source.
+"""Inserts a lesson's exercises into its chapter, each at the end of the section with its label (`ch06-relu-vjp`).
 
-The section is the one that has the exercise's label (`ch06-relu-vjp`). Contract, stub and what is given come from the
-lesson's notebook. The directive `exercise` is what is put there; it may be written by hand as well.
+It inserts the directive `exercise`, which a chapter's source may also contain itself. Contract, stub and given code
+come from the lesson's notebook.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from course.syllabus import Exercise, find_lesson  # noqa: E402
 
 _HEADING = re.compile(r"^#{1,6} ")
 OF_LESSONS = "\n## The lessons\n"
-"""Below this heading of the front page readers find how far they are; at the end of a page without it."""
+"""The reader's progress goes below this heading of the front page, or at the page's end if there is none."""
 _CHECK = re.compile(r'run\s`check\("[\w.]+"\)`')
-"""How a notebook says what a button does here."""
+"""The notebook's instruction that a button replaces in a page."""
 _SECTION = re.compile(r"^Chapter section:.*$", re.MULTILINE)
 
 
 def in_pages(slug: str) -> list[Exercise]:
-    """The exercises of a lesson that one process without PyTorch can grade."""
+    """The exercises of a lesson that need no PyTorch, so that a page can grade them."""
     return [one for one in find_lesson(slug).exercises if "torch" not in one.environment.packages]
 
 
 def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put each exercise where its section's own text ends: before the first heading within it, or the next one."""
+    """Insert each exercise where its section's own text ends: before the section's first subheading or the next one."""
     if docname == app.config.root_doc and app.config.page_lessons:
         before, heading, after = source[0].partition(OF_LESSONS)
         source[0] = f"{before}{heading}\n```{{exercise-progress}}\n```\n{after}"
@@ -60,7 +60,7 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def _end(lines: list[str], label: str) -> int:
-    """The line before which the text of a label's section, without the sections in it, has ended."""
+    """The number of the line where the text of a label's section ends, without its subsections."""
     fence, begun = "", False
     for number in range(lines.index(f"({label})="), len(lines)):
         line = lines[number]
@@ -100,7 +100,7 @@ def block(tag: str, *children: nodes.Node, **attributes: str) -> Block:
 
 
 class ExerciseCell(SphinxDirective):
-    """`exercise ch06_vjps relu_vjp`: its contract, and its cells as the page's script makes them live."""
+    """`exercise ch06_vjps relu_vjp`: the exercise's contract, and its cells, which the page's script makes editable."""
 
     required_arguments = 2
 
@@ -145,7 +145,7 @@ class ExerciseCell(SphinxDirective):
 
 
 def _cells_of(cells: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    """The text and the cells of one exercise: from its heading to its check, less what introduces the lesson."""
+    """One exercise's text and code cells, from its heading to its last part, without check and setup cells."""
     own = [i for i, cell in enumerate(cells) if cell["metadata"].get("exercise") == name]
     first = next(i for i in range(own[0], -1, -1) if "".join(cells[i]["source"]).startswith(f"## `{name}`"))
     return [
@@ -154,7 +154,7 @@ def _cells_of(cells: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
 
 
 class Progress(SphinxDirective):
-    """How far the reader is, of one lesson, or of all that have exercises in their pages."""
+    """A placeholder for the reader's progress in one lesson, or in all lessons with exercises in their pages."""
 
     optional_arguments = 1
 
@@ -169,7 +169,7 @@ class Progress(SphinxDirective):
 
 
 def points(slug: str) -> list[list[Any]]:
-    """The exercises of a lesson's page with what each is worth."""
+    """The exercises in a lesson's page, with their points."""
     return [[one.name, one.points] for one in in_pages(slug)]
 
 

@@ -1,4 +1,4 @@
-"""What each kind of command on the pages prints when it has worked."""
+"""Checks that the commands on the pages print what a successful command of their kind prints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REFUSAL = r"^backprop: \S"
 
 
 def unexpected(command: str, printed: str, status: int) -> str:
-    """Why this output is not that of a command that worked (or, with exit status 2, was refused); empty if it is."""
+    """Why the output is not that of a successful command (or, with exit status 2, of a refused one); "" if it is."""
     text = re.sub(r"\s+#.*| *\\\n *", "", command.strip())
     known = ((match, pattern) for looks, pattern in PRINTS.items() if (match := re.fullmatch(looks, text)))
     match, pattern = next(known, (None, None))

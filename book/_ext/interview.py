@@ -1,7 +1,6 @@
-"""Every question that the chapters ask as an interviewer would, on one page: the `interview-questions` directive.
+"""The `interview-questions` directive: lists the interview questions of all chapters on one page.
 
-It reads them from the chapters' sources, so that a question that is new there is new here. The answers stay where they
-are: a question leads to its chapter.
+It reads them from the chapters' sources. The answers are in the chapters, to which the list links.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 def questions_of(chapter: str) -> list[str]:
-    """The questions in the source of a chapter, in its order."""
+    """The questions in a chapter's source, in order."""
     _, _, after = chapter.partition(f"\n{HEADING}\n")
     return _QUESTION.findall(after.partition("\n## ")[0])
 
 
 class InterviewQuestions(SphinxDirective):
-    """Takes nothing. All chapters of the table of contents that have such questions, in its order."""
+    """The questions of each chapter that has some, in the order of the table of contents. No arguments."""
 
     def run(self) -> list[nodes.Node]:
         lines: list[str] = []

@@ -1,5 +1,5 @@
-// Render the formulas that come in on stdin, one JSON request a line; answer with one JSON line each. Ends with its input.
-// Usage: node katex_prerender.js FOLDER, where FOLDER holds katex.js.
+// Render formulas: read one JSON request per line from stdin, and answer each with one JSON line. Ends with its input.
+// Usage: node katex_prerender.js FOLDER, where FOLDER contains katex.js.
 const path = require("path");
 const katex = require(path.resolve(process.argv[2], "katex.js"));
 

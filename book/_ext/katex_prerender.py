@@ -1,7 +1,7 @@
-"""Formulas become HTML and MathML when the book is built: KaTeX in node, nothing to run or to fetch for the reader.
+"""Renders formulas to HTML and MathML with KaTeX in node during the build, so that readers fetch and run nothing.
 
-Needs node, and `npm ci` in the folder of the book. A formula that KaTeX cannot read is a warning with its page and
-line, so it fails a build with -W. `katex_macros` in the configuration holds the macros; `#1` marks an argument.
+Needs node, and `npm ci` in the book's folder. A formula that KaTeX cannot parse is a warning with its page and line, so
+it fails a build with -W. The configuration value `katex_macros` has the macros; `#1` marks an argument.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ OLDER_FONTS = re.compile(r',url\([^)]*\) format\("(?:woff|truetype)"\)')
 
 
 class Katex:
-    """A node process that renders formulas; it ends when this process does, however that ends."""
+    """A node process that renders formulas; it ends when this process ends, because its stdin closes."""
 
     def __init__(self, folder: Path) -> None:
         command = ["node", str(RENDERER), str(folder)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
     def render(self, formula: str, options: dict[str, Any]) -> str:
-        """HTML of `formula`; `ValueError` with KaTeX's message where it cannot be read."""
+        """The HTML of `formula`. Raises `ValueError` with KaTeX's message if it cannot be parsed."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps({"formula": formula, "options": options}) + "\n")
@@ -50,7 +50,7 @@ class Katex:
 
 
 def render(self: HTML5Translator, node: nodes.Element, display: bool) -> str:
-    """The HTML of the formula in `node`; its escaped source, and a warning, where KaTeX finds an error."""
+    """The HTML of the formula in `node`; if KaTeX finds an error, warn and return the escaped source."""
     macros = dict(self.config.katex_macros)
     options = {"displayMode": display, "throwOnError": True, "strict": "error", "macros": macros}
     try:
@@ -72,7 +72,7 @@ def visit_math(self: HTML5Translator, node: nodes.Element) -> None:
 
 
 def keep_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Give each formula the punctuation that follows it without a space: that must not begin a line."""
+    """Attach punctuation that directly follows a formula to it, so that no line begins with punctuation."""
     for node in list(doctree.findall(nodes.math)):
         after = node.next_node(descend=False, siblings=True)
         found = PUNCTUATION.match(after.astext()) if isinstance(after, nodes.Text) else None
@@ -92,7 +92,7 @@ def visit_displaymath(self: HTML5Translator, node: nodes.Element) -> None:
 
 
 def katex_folder(app: Sphinx) -> Path:
-    """Where npm has put KaTeX; `ExtensionError` that says how to get what is missing."""
+    """The folder of KaTeX. Raises `ExtensionError`, which says how to install it or node if it is missing."""
     if not shutil.which("node"):
         raise ExtensionError("the formulas are rendered by node, which is not installed (Debian: nodejs npm)")
     folder = Path(app.srcdir, "node_modules", "katex", "dist")
@@ -107,7 +107,7 @@ def start(app: Sphinx) -> None:
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
-    """Put the stylesheet and its fonts beside the pages: one font format, which every current browser reads."""
+    """Copy the stylesheet and its fonts into the book, fonts only as WOFF2, which every current browser reads."""
     app.katex.close()  # type: ignore[attr-defined]
     if exception:
         return

@@ -1,4 +1,4 @@
-"""Figures without digits that nobody sees: Matplotlib writes six decimals of a point, and two are enough."""
+"""Rounds the coordinates in figures: Matplotlib writes six decimals of a point, and two are enough."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _STEP = re.compile(r"(L [^ ]+ [^ ]+) \n?(?:\1 \n?)+")
 
 
 def rounded(path: str) -> str:
-    """The data of a path with few decimals, and without steps that then lead nowhere."""
+    """Round a path's coordinates, and remove line segments that have no length after that."""
     fewer = _NUMBER.sub(lambda found: f"{float(found[0]):.{DECIMALS}f}".rstrip("0").rstrip("."), path)
     return _STEP.sub(r"\1 \n", fewer)
 
 
 def lighten(app: Sphinx, error: Exception | None) -> None:
-    """Round the paths of every figure of the built pages."""
+    """Round the paths in all figures of the built book."""
     if error is not None or app.builder.format != "html":
         return
     for file in Path(app.outdir, "_images").glob("*.svg"):

@@ -1,7 +1,7 @@
-"""Which of a page's code cells a reader can run in it: those that need neither PyTorch nor a drawing.
+"""Marks the code cells that a reader can run in the page: those that need neither PyTorch nor Matplotlib.
 
-They get a class with their number among the page's code cells, `live-cell-12`; the sources of all code cells, hidden
-ones too, lie in `_static/page/NAME.cells.json` for whoever runs one. Cells that cannot be run say where they can.
+They get a class with their number among the page's code cells, such as `live-cell-12`. `_static/page/NAME.cells.json`
+has the sources of all code cells, including hidden ones. Other cells get a line that says where they can be run.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ sys.path.insert(0, str(ROOT))
 from autograder.page.live import plan  # noqa: E402
 
 HIDDEN = {"remove-cell", "remove-input", "hide-input", "hide-cell"}
-"""Tags of cells whose code is not what the page is about."""
+"""Tags of cells whose code the page hides."""
 
 
 def mark(app: Sphinx, doctree: nodes.document) -> None:
-    """Give the live cells of a page their classes, and write down its code."""
+    """Add classes to the live cells of a page, and write its code to `NAME.cells.json`."""
     name = app.env.docname
     if name not in app.config.page_lessons or not app.page_wheel:
         return

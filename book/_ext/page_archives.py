@@ -1,8 +1,7 @@
-"""What a page's Python unpacks: the grader and what it stands on, once, the checks of each lesson, and its answers.
+"""Makes the archives for a page's Python: the grader with its dependencies, each lesson's checks, and answer books.
 
-A lesson's answer book is in parts, one an exercise: who checks one waits for its part alone.
-
-All of it comes from a release of the course, which holds no answer.
+A lesson's answer book is split by exercise, so that a check fetches only its own part. All archives are made from a
+release of the course, which contains no solutions.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ from autograder.answerbook import read_book  # noqa: E402
 from autograder.places import Places  # noqa: E402
 
 GRADER = ("answerbook", "diagnosis", "isolation", "judging", "page", "worker")
-"""The parts of the grader that judge; the others are commands, reports and classes."""
+"""The packages of the grader that judging needs; the others are for commands, reports and classes."""
 ALONE = ("notebook/card.py",)
-"""Single files that these need, of parts that they do not need."""
+"""Single files needed from other packages."""
 PACKAGES = ("_pytest", "pytest", "pluggy", "iniconfig")
 LEFT_OUT = ("packaging", "pygments")
-"""What pytest would import as well: for versions and for colours."""
+"""Packages that pytest imports only for versions and colours."""
 NOT_ASKED_FOR = (
     *("approx", "cacheprovider", "debugging", "doctest", "faulthandler", "freeze_support", "junitxml"),
     *("legacypath", "logging", "monkeypatch", "pastebin", "pytester", "pytester_assertions", "recwarn", "setuponly"),
     *("setupplan", "stepwise", "subtests", "terminalprogress", "threadexception", "tmpdir", "tracemalloc"),
     *("unittest", "unraisableexception", "warnings"),
 )
-"""Modules of pytest that checks do without: plugins that the judge switches off, and what only these import."""
+"""Modules of pytest that checks do not need: plugins that the judge disables, and modules that only those import."""
 OLD_PATHS = b"class path:\n    class local:\n        pass\n"
-"""Of pytest's `py`, the type that it names: 35 KB of old paths, which no check asks for, stay out."""
+"""Replaces pytest's `py`, 35 KB of legacy paths, by the one type that pytest names."""
 NO_PROCESSES = (
     *("isolation/allowed", "isolation/forking", "isolation/launched", "isolation/process", "isolation/python"),
     *("isolation/sandbox", "isolation/spawning", "isolation/tasks", "isolation/zygote"),
@@ -56,16 +55,16 @@ NO_PROCESSES = (
     ),
     *("__main__", "begun", "distribution", "toml_text", "workbook"),
 )
-"""Modules of the grader that start and confine processes, which a browser has none of, or that commands begin with."""
+"""Modules of the grader that a browser cannot use: they start and confine processes, or belong to commands."""
 NO_COURSE = (
     *("data", "experiments", "widgets", "instruments", "process_groups", "pages.py", "figures.py", "llama.py"),
     *("debugging.py", "gpt.py"),
 )
-"""Parts of the course that want PyTorch, Matplotlib or a notebook, or have an archive of their own."""
+"""Parts of the course that need PyTorch, Matplotlib or a notebook, or have their own archive."""
 
 
 DATA = ("autograder/lessons/*.npz", "course/data/*.npz")
-"""The digits, and those that are kept back: an archive of its own, for the lessons that name them."""
+"""The digits and the held-out digits, in an archive for the lessons that name them."""
 
 
 def common(release: Path, slugs: Iterable[str]) -> bytes:
@@ -77,7 +76,7 @@ def common(release: Path, slugs: Iterable[str]) -> bytes:
     files |= {f"autograder/{file.relative_to(grader).as_posix()}": file.read_bytes() for file in own}
     for name in NO_PROCESSES:
         del files[f"autograder/{name}.py"]
-    files["autograder/notebook/__init__.py"] = b""  # its own asks for a kernel
+    files["autograder/notebook/__init__.py"] = b""  # the real one needs a kernel
     files |= _tree(course, [one for one in course.iterdir() if one.name not in NO_COURSE], "course")
     files["course/syllabus.toml"] = _only(files["course/syllabus.toml"].decode(), slugs).encode()
     for name in PACKAGES:
@@ -87,26 +86,26 @@ def common(release: Path, slugs: Iterable[str]) -> bytes:
 
 
 def _only(syllabus: str, slugs: Iterable[str]) -> str:
-    """The syllabus with these lessons alone."""
+    """The syllabus with only these lessons."""
     head, *lessons = syllabus.split("\n[[lesson]]\n")
     kept = [text for text in lessons if any(text.startswith(f'slug = "{slug}"') for slug in slugs)]
     return "\n[[lesson]]\n".join([head, *kept])
 
 
 def data(release: Path) -> bytes:
-    """The archive of what lessons count and train on."""
+    """The archive of the data sets, `DATA`."""
     found = [file for pattern in DATA for file in sorted(release.glob(pattern))]
     return _archive({file.relative_to(release).as_posix(): file.read_bytes() for file in found})
 
 
 def needs_data(release: Path, slug: str) -> bool:
-    """Whether a lesson's checks, or its exercises, name the digits."""
+    """Whether a lesson's checks or notebook mention the digits."""
     files = [*(release / "autograder" / "lessons" / slug).rglob("*.py"), release / "exercises" / f"{slug}.ipynb"]
     return any("digits" in file.read_text(encoding="utf-8") for file in files)
 
 
 def _package(name: str) -> dict[str, bytes]:
-    """The files of a package that is installed here."""
+    """The files of an installed package."""
     found = importlib.util.find_spec(name)
     assert found is not None
     assert found.origin is not None
@@ -115,7 +114,7 @@ def _package(name: str) -> dict[str, bytes]:
 
 
 def of_lesson(release: Path, slug: str) -> tuple[bytes, dict[str, bytes]]:
-    """The archive of a lesson, with its checks and scenarios; and by exercise its part of the answer book."""
+    """The archive of a lesson's checks and scenarios, and its answer book's part for each exercise."""
     places = Places(release)
     folder, book = places.folder(slug), places.answer_book(slug)
     answers = read_book(book)
@@ -127,7 +126,7 @@ def of_lesson(release: Path, slug: str) -> tuple[bytes, dict[str, bytes]]:
 
 
 def notebook(file: Path) -> str:
-    """The lesson's notebook without outputs, as a page fills it."""
+    """The lesson's notebook as compact JSON, which a page fills with answers."""
     return json.dumps(json.loads(file.read_text(encoding="utf-8")), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -148,10 +147,7 @@ def _never_asked_for(at: str) -> bool:
 
 
 def _archive(files: dict[str, bytes]) -> bytes:
-    """A tar, compressed as one: bzip2 makes a fifth less of sources than gzip, and Pyodide has no better one.
-
-    The same files give the same bytes.
-    """
+    """A reproducible tar.bz2: a fifth smaller than gzip for sources, and Pyodide supports no better compression."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for at in sorted(files):
@@ -162,9 +158,9 @@ def _archive(files: dict[str, bytes]) -> bytes:
 
 
 def write(release: Path, slugs: Iterable[str], out: Path) -> dict[str, bytes]:
-    """Write all archives, parts of answer books and notebooks into the folder `out`; returns them by part.
+    """Write all archives, parts of answer books and notebooks into the folder `out`; return archives and parts by name.
 
-    Parts are `grader`, `data`, a lesson's slug, and slug and exercise with a slash between them.
+    The names are `grader`, `data`, each lesson's slug, and `slug/exercise` for parts of answer books.
     """
     slugs = list(slugs)
     parts = {"grader": common(release, slugs), "data": data(release)}
@@ -180,14 +176,15 @@ def write(release: Path, slugs: Iterable[str], out: Path) -> dict[str, bytes]:
 
 
 MOST_BYTES = 400_000
-"""Of the grader and what an exercise needs beside it, before its first verdict."""
+"""Maximum download for an exercise's first verdict, apart from Python and NumPy."""
 
 
 def before_a_verdict(sizes: dict[str, int], digits: Iterable[str]) -> dict[str, int]:
-    """By `lesson/exercise`: the bytes of all parts that its first check fetches, beside Python and NumPy.
+    """By `lesson/exercise`: the bytes that its first check fetches, apart from Python and NumPy.
 
     Args:
-        digits: the lessons that need them.
+        sizes: bytes by name, as in `write`.
+        digits: the lessons that need the archive `data`.
     """
     digits, found = set(digits), {}
     for part in sizes:
@@ -198,5 +195,5 @@ def before_a_verdict(sizes: dict[str, int], digits: Iterable[str]) -> dict[str, 
 
 
 def file_of(part: str) -> str:
-    """Where a part lies; `parts.js` fetches it from there."""
+    """The file name of an archive or part, from which `parts.js` fetches it."""
     return f"{part}.book" if "/" in part else f"{part}.tar.bz2"

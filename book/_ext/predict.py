@@ -7,10 +7,10 @@
       + Each of the two additions doubles it.
     :::
 
-It is written as a quiz is, with two to four options of which one is right, and stands right before its cell. The build
-fails unless that cell's output shows the right option's own text, or what `:shows:` says, or matches `:matches:`; or,
-with `:asserts:`, unless a cell of the page asserts that. The question stands between code and output, with `:above:`
-over both. Without a script, the output opens on a click.
+It is written like a quiz with two to four options, one of them right, directly before its cell. The build fails unless
+the cell's output contains the right option's text (or the text of `:shows:`), or matches the regular expression of
+`:matches:`; with `:asserts:`, unless a cell of the page asserts that expression. The question appears between code and
+output or, with `:above:`, above the code. Without JavaScript, the output opens on a click.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ CLOSED = "Just show me"
 
 
 class Prediction(nodes.General, nodes.Element):
-    """A question before it has its cell."""
+    """A question that has not been moved into its cell yet."""
 
 
 class Closed(nodes.General, nodes.Element):
-    """The `<details>` with the output in it."""
+    """The `<details>` that contains the output."""
 
 
 class Predict(Question):
@@ -68,7 +68,7 @@ class Predict(Question):
 
 
 def close_outputs(app: Sphinx, doctree: nodes.document) -> None:
-    """Move each question into its cell, and the cell's output behind it."""
+    """Move each question into its cell, and wrap the cell's output in a `Closed` node."""
     for node in list(doctree.findall(Prediction)):
         cell = node.next_node(descend=False, siblings=True)
         parts = [child for child in getattr(cell, "children", ()) if isinstance(child, nodes.container)]
@@ -90,7 +90,7 @@ def close_outputs(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def _fault(app: Sphinx, node: Prediction, cell: Any, outputs: list[nodes.Element]) -> str:
-    """What is wrong with a prediction; "" where the build bears it out."""
+    """What is wrong with a prediction; "" if the build confirms it."""
     if not isinstance(cell, nodes.container) or cell.get("nb_element") != "cell_code":
         return "stands right before a code cell, and here it does not"
     if not outputs:
@@ -121,5 +121,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(Prediction)
     app.add_node(Closed, html=(visit_closed, depart_closed))
     app.add_directive("predict", Predict)
-    app.connect("doctree-read", close_outputs, priority=900)  # after what counts a cell's parts
+    app.connect("doctree-read", close_outputs, priority=900)  # after `live_cells`, which counts the parts of cells
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""A question that answers back: the `quiz` directive.
+"""The `quiz` directive: a question whose options each have an answer to the reader.
 
 Each option is a `<details>`, so a quiz needs no script and prints with its answers; `_reader/quiz.js` makes it a form.
 
@@ -9,10 +9,10 @@ Each option is a `<details>`, so a quiz needs no script and prints with its answ
       - No. $L$ is a single number, and $dW$ has one entry for each entry of $W$.
     :::
 
-The argument is the question. Every item is an option; the list inside it holds the answer to the reader: `+` where the
-option is right, `-` where it is not; several may be right. More text may stand between the question and the options.
-Readers see these in an order of their own (`autograder/reading/quizzes.py`). Where the right option is a number,
-`:holds:` is the expression that it comes from: the build computes it, and fails if it is not true.
+The argument is the question. Every item is an option, and the list inside it has the answer to the reader: `+` if the
+option is right, `-` if it is wrong; several may be right. Text may follow the question before the options. Readers see
+the options shuffled (`autograder/reading/quizzes.py`). `:holds:` is an expression, such as the one that gives a right
+option's number; the build evaluates it and fails if it is false.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ class Choice(nodes.Part, nodes.TextElement):
 
 
 class Question(Directive):
-    """What quizzes and predictions have in common: a question and its options."""
+    """Base class of quizzes and predictions: a question and its options."""
 
     required_arguments = 1
     final_argument_whitespace = True
     has_content = True
 
     def question(self, name: str) -> list[nodes.Node]:
-        """The question as a paragraph of the class `name`, and what the parser says of it."""
+        """The question as a paragraph of class `name`, followed by the parser's messages."""
         inline, messages = self.state.inline_text(self.arguments[0], self.lineno)
         return [nodes.paragraph("", "", *inline, classes=[name]), *messages]
 
     def identity(self) -> str:
-        """A name that stays as long as the question does."""
+        """An id that changes only with the question's text."""
         return hashlib.sha256(" ".join(self.arguments[0].split()).encode()).hexdigest()[:8]
 
     def parts(self) -> tuple[list[nodes.Node], list[Option]]:
-        """What stands before the options, and these in the order in which readers see them."""
+        """The text before the options, and the options in the order that readers see."""
         lead: list[nodes.Node] = []
         written: list[Option] = []
         body = nodes.Element()
@@ -73,7 +73,7 @@ class Question(Directive):
         return lead, [written[at] for at in drawn_order(self.arguments[0], len(written))]
 
     def option(self, item: nodes.Element) -> Option:
-        """An item with the option's text and a list of one item, the answer, as an `Option`."""
+        """Convert an item with an option's text and a one-item list, its answer, to an `Option`."""
         if len(item) != 2 or not isinstance(item[1], nodes.bullet_list) or len(item[1]) != 1:
             raise self.error(f"an option is a text and one answer marked + or -: {item.astext()!r}")
         option = Option(right=item[1]["bullet"] == "+")

@@ -1,7 +1,7 @@
-"""What the teachers' reference says of the commands, out of the commands: four directives.
+"""Four directives that generate the teachers' reference from the code.
 
-`command` (a name) gives a command's usage, text and options; `exit-statuses`, `report-formats` and `result-keys` are
-tables of what the code says of them.
+`command NAME` gives a command's usage, text and options; `exit-statuses`, `report-formats` and `result-keys` are
+tables.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAMES = ("a hand-in", "each of its `exercises`", "each of their `checks`")
 
 
 class Lines(SphinxDirective):
-    """A directive whose content is written by `lines`, in MyST."""
+    """A directive whose content, in MyST, comes from `lines()`."""
 
     def run(self) -> list[nodes.Node]:
         body = nodes.container()
@@ -104,7 +104,7 @@ def _names(parameter: Any) -> str:
 
 
 def _says(parameter: Any) -> str:
-    """The help, with what holds where the option is left out."""
+    """A parameter's help, with its default and environment variable."""
     shown, default = parameter.show_default, parameter.default
     also = []
     if isinstance(shown, str):
@@ -128,7 +128,7 @@ def _table(head: tuple[str, str], rows: list[tuple[str, str]]) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """A table's cell: nothing in it is markup but what is code, and options are to be read as they are typed."""
+    """A table's cell: escape all markup except code, and mark options as code."""
     parts = re.split(r"(`[^`]*`)", text)
     plain = [part if part.startswith("`") else re.sub(r"(?<!\w)(--[a-z][\w-]*)", r"`\1`", part) for part in parts]
     escaped = [part if part.startswith("`") else re.sub(r"([<_*])", r"\\\1", part) for part in plain]

@@ -1,9 +1,9 @@
-"""The search of the book: sections with their words, for MiniSearch to find and to quote.
+"""Writes the book's search index: the sections with their text, for MiniSearch.
 
 `_static/sections.js` has a row for each section of the built pages: its page, anchor and title, the titles above it,
-and its text. The text is what a reader sees: sentences, code, outputs, formulas in signs, each block on lines of its
-own. What waits for a choice of the reader's is not in it.
-Only the search page loads it, by a script element, so that it works from the disk.
+and its text. The text is what a reader sees (sentences, code, outputs, formulas as characters), each block on its own
+lines; answers that open only after a reader's choice are left out. Only the search page loads it, by a script element,
+so that it works from the disk.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ LEFT_OUT_CLASSES = {"headerlink", "katex-html", "page-progress", "page-small", "
 """Of these, `hide` is the folded source of a figure."""
 IN_A_ROW = {"td", "th"}
 SENTENCE = re.compile(r"(?<!\b[A-Z])\. ")
-"""Where one ends: not after somebody's initial."""
+"""The end of a sentence, but not the full stop after a person's initial."""
 NO_ANSWER = re.compile(r"Reading time:|TL;DR$")
-"""Lines that no question is about."""
+"""Lines that answer no search."""
 SPACES = re.compile(r"[ \t\u00a0]+")
 
 
@@ -45,12 +45,12 @@ class Section(NamedTuple):
     anchor: str
     title: str
     above: list[str]
-    """Titles of what holds it, the page's first."""
+    """Titles of the enclosing sections, the page's title first."""
     text: str
 
 
 def text_of(node: HtmlElement) -> Iterator[str]:
-    """The words of a node, with a line break around each block; nothing of the sections in it."""
+    """The text of a node without its subsections, with a line break around each block."""
     classes = set((node.get("class") or "").split())
     if not isinstance(node.tag, str) or node.tag in LEFT_OUT | HEADINGS or classes & LEFT_OUT_CLASSES:
         return
@@ -66,7 +66,7 @@ def text_of(node: HtmlElement) -> Iterator[str]:
 
 
 def words_of(node: HtmlElement) -> Iterator[str]:
-    """A node's own text and its children's. Lines of code are kept; where prose breaks in its source says nothing."""
+    """The text of a node and its children. Line breaks are kept in code, and replaced by spaces in prose."""
     kept = node.tag == "pre" or any(one.tag == "pre" for one in node.iterancestors())
 
     def plain(text: str | None) -> str:
@@ -84,7 +84,7 @@ def tidy(pieces: Iterator[str]) -> str:
 
 
 def sections_of(page: str, html: str) -> Iterator[Section]:
-    """The sections of a built page, in its order; each work of a bibliography counts as one."""
+    """The sections of a built page, in order; each entry of a bibliography counts as a section."""
     article = next(iter(lxml.html.document_fromstring(html).xpath("//article")), None)
     if article is None:
         return
@@ -108,7 +108,7 @@ def sections_of(page: str, html: str) -> Iterator[Section]:
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
-    """Write the sections of all pages that the book lists."""
+    """Write the sections of all pages to `_static/sections.js`."""
     if exception or app.builder.format != "html":
         return
     rows = []

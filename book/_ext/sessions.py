@@ -1,14 +1,14 @@
-"""Commands on a page, typed into a real shell in a folder of their own.
+"""Runs a page's commands in a real shell.
 
-    ```{terminal} canvas          a session: commands of one name on a page follow each other in one folder and shell
+    ```{terminal} canvas          a session: all blocks of a page with this name share one folder and shell
     backprop grade submissions.zip --out results
     ```
-    ```{written} results/rules.toml canvas       a file that is written there in between
+    ```{written} results/rules.toml canvas       a file that is written into the folder between commands
 
-Options of a terminal: `:status: 3`, how its last command ends, if not with 0; `:lines: 4`, how many lines of each
-output are shown; `:quiet:`, none; `:unrun: why`, which is not run at all, and says why.
+Options of a terminal: `:status: 3`, the exit status of its last command, if not 0; `:lines: 4`, how many lines of each
+output to show; `:quiet:`, show none; `:unrun: why`, do not run the commands, and why.
 
-What a class's folder holds before the first command is `class_exports`'s.
+`class_exports` fills the folder before the first command.
 """
 
 from __future__ import annotations
@@ -31,38 +31,38 @@ import class_exports
 FENCE = re.compile(r"^```\{(?P<kind>terminal|written)\}[ \t]*(?P<title>.*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
 OPTION = re.compile(r":(\w+):[ \t]*(.*)")
 WIDTH = 78
-"""Columns of the terminal: as many signs as a page shows beside each other."""
+"""Columns of the terminal: as many as fit in a page."""
 SECONDS = 300
 MARK = "\x1e"
 PORT = "8786"
-"""Dask's own; what listens there in truth is any port that is free."""
+"""Dask's default port, as shown in pages; commands use any free port instead."""
 NOT_SAID = re.compile(
     r"^(?:backprop: this is root: .*|\d+/\d+  .* (?:graded|unreadable|timeout|killed)\b.*)\n", re.MULTILINE
 )
-"""Who builds the book, and the lines in whose place a terminal has a bar that goes away."""
+"""Lines to drop: the warning if root builds the book, and progress, for which a terminal has a bar that disappears."""
 OURS = ("BACKPROP_", "GITHUB_", "PYTEST_", "JUPYTER", "OMP_", "OPENBLAS_", "MKL_", "PYTHON", "XDG_CONFIG")
-"""How variables begin that would make a command another one than a reader has."""
+"""Prefixes of environment variables to drop, because they would change a command's behaviour."""
 
 
 @dataclass
 class Step:
-    """One block of a page."""
+    """One `terminal` or `written` block of a page."""
 
     kind: str
     session: str
     line: int
-    """Of the page, from 1 on."""
+    """Its line in the page, counted from 1."""
     text: str
     file: str = ""
     options: dict[str, str] = field(default_factory=dict)
     outputs: list[str] = field(default_factory=list)
-    """What each command of a terminal said."""
+    """The output of each command."""
     fault: str = ""
-    """Why it did not end as the page says; empty if it did."""
+    """Why a command did not end as the page says; empty if all did."""
 
     @property
     def commands(self) -> list[str]:
-        """A command with its continuation lines each; comments of their own belong to what follows."""
+        """The commands, each with its continuation lines and the comment lines before it."""
         return re.findall(r"(?:^[ \t]*#.*\n)*(?:^.*\\\n)*^.*\S.*$", self.text, re.MULTILINE)
 
     @property
@@ -71,7 +71,7 @@ class Step:
 
 
 def steps_of(page: str) -> list[Step]:
-    """The blocks of a page, in its order."""
+    """The blocks of a page, in order."""
     steps = []
     for match in FENCE.finditer(page):
         options, lines = {}, match["body"].splitlines()
@@ -85,7 +85,7 @@ def steps_of(page: str) -> list[Step]:
 
 
 def follow(steps: list[Step], size: int = 10) -> list[Step]:
-    """Type all of it, each session in a folder of its own, and note what is said and what goes wrong."""
+    """Run all steps, each session in a new folder, and record outputs and faults in them."""
     for name in dict.fromkeys(step.session for step in steps if step.runs):
         mine = [step for step in steps if step.session == name and step.runs]
         if name not in class_exports.SETUPS:
@@ -98,7 +98,7 @@ def follow(steps: list[Step], size: int = 10) -> list[Step]:
 
 
 def follow_in(folder: Path, steps: list[Step]) -> None:
-    """The steps of one session, in a folder that has what they need; after a fault, no more of them."""
+    """Run the steps of one session in its prepared folder; stop after the first fault."""
     with tempfile.TemporaryDirectory(prefix="home-") as home, Shell(folder, Path(home)) as shell:
         for step in steps:
             if step.kind == "written":
@@ -116,7 +116,7 @@ def follow_in(folder: Path, steps: list[Step]) -> None:
 
 
 class Shell:
-    """One bash that stays open; a context manager."""
+    """A context manager with one bash process for all commands of a session."""
 
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder = str(folder)
@@ -153,7 +153,7 @@ class Shell:
         self._bash.communicate()
 
     def type(self, command: str) -> tuple[str, int]:
-        """What a command says, on both of its outputs, and its exit status."""
+        """Run a command; return its stdout and stderr together, and its exit status."""
         assert self._bash.stdin is not None
         watch = threading.Timer(SECONDS, self._kill)
         watch.start()
@@ -181,6 +181,6 @@ class Shell:
                 return
 
     def _kill(self) -> None:
-        """End the shell with all that it started."""
+        """Kill the shell with all its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._bash.pid, signal.SIGKILL)

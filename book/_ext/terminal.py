@@ -1,8 +1,8 @@
-"""Commands with what they say, as the build heard it: the directives `terminal` and `written`, and the role `repo`.
+"""The directives `terminal` (commands with their outputs) and `written` (a file), and the role `repo`.
 
-`sessions` says how they are written and how they are run. A command that ends otherwise than the page says, or prints
-something else than such a command does, fails the build. Where submissions cannot be confined (macOS, an old kernel),
-nothing is run, and the page says so.
+`sessions` documents and runs them. The build fails if a command's exit status differs from the page's, or its output is
+not of the kind that `expected_output` knows. Where submissions cannot be confined (macOS, an old kernel), no command is
+run, and the page shows commands only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MORE = "…"
 
 
 class Typed(nodes.General, nodes.Element):
-    """A terminal before it has heard what its commands say."""
+    """Placeholder for a terminal whose commands have not run yet."""
 
 
 class Terminal(SphinxDirective):
@@ -66,7 +66,7 @@ class Written(SphinxDirective):
 
 
 class Repo(SphinxRole):
-    """A file of the repository: a link where it is published, its name in any case."""
+    """The name of a file in the repository, with a link if the repository is published."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         if not (ROOT / self.text).exists():
@@ -80,7 +80,7 @@ def _block(text: str, language: str) -> nodes.literal_block:
 
 
 def type_them(app: Sphinx, doctree: nodes.document) -> None:
-    """Run the page's sessions, and put commands and outputs into their places."""
+    """Run the page's sessions, and replace its terminals by their commands and outputs."""
     typed = list(doctree.findall(Typed))
     if not typed:
         return
@@ -103,7 +103,7 @@ def type_them(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def faults(step: Step) -> list[str]:
-    """What is wrong with a block that was typed: how a command ended, or what commands print."""
+    """What is wrong with a terminal: an unexpected exit status or unexpected outputs."""
     if step.fault:
         return [step.fault]
     if len(step.outputs) < len(step.commands):
@@ -114,7 +114,7 @@ def faults(step: Step) -> list[str]:
 
 
 def _lines(step: Step) -> Iterator[str]:
-    """Commands behind a prompt, each with as much of what it said as the page wants."""
+    """Commands after a prompt, each with the lines of its output that the page shows."""
     outputs = [*step.outputs, *[""] * len(step.commands)]
     for command, said in zip(step.commands, outputs, strict=False):
         first, *more = command.splitlines()

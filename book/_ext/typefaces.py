@@ -1,4 +1,4 @@
-"""The book's own typefaces: one for text and one for code from npm, and of the theme's icons those that pages use."""
+"""The book's typefaces: one for text and one for code, from npm, and a font with the theme's icons that pages use."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _FAMILY = re.compile(r"@font-face\{[^}]*font-family:(Font Awesome\\? ?[^;}]*Free
 _GLYPH = re.compile(r"((?:\.fa-[\w-]+:before,?)+)\{content:\"\\+([0-9a-f]+)\"")
 _USED = re.compile(r"\bfa-[a-z0-9-]+")
 _OTHER = re.compile(r"[\uf000-\uf8ff]|(?<=\"\\)f[0-9a-f]{3}(?=\")")
-"""An icon that a style sheet shows without a class of its own, as itself or by its number: an admonition's."""
+"""An icon without its own class in a style sheet, as a character or an escape, such as an admonition's."""
 
 
 def ship(app: Sphinx) -> None:
-    """Copy the faces and write their style sheet; what pages need of the icons is known when they are written."""
+    """Copy the typefaces and write their style sheet; the icons follow when all pages are written."""
     if app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static", "typefaces")
@@ -51,7 +51,7 @@ def ship(app: Sphinx) -> None:
 
 
 def ship_icons(app: Sphinx, error: Exception | None) -> None:
-    """Write a font with the icons of these pages, in place of the theme's 156 KB."""
+    """Write a font with only the icons that pages use; the theme's font has 156 KB."""
     if error is not None or app.builder.format != "html":
         return
     out = Path(app.outdir)

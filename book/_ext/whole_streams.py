@@ -1,7 +1,7 @@
-"""What a cell prints stays in one piece.
+"""Joins the pieces of a cell's printed output.
 
-The kernel sends it in pieces, cut wherever a timer fires. MyST-NB (`nb_merge_streams`) joins them with a line break
-each, so that pages would differ from build to build; nbclient joins them as they are.
+The kernel sends output in pieces, cut whenever a timer fires. MyST-NB (`nb_merge_streams`) would join them with line
+breaks, so that pages would differ between builds; nbclient joins them without.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from traitlets import Bool
 
 
 class Client(nbclient.client.NotebookClient):
-    """The client that runs the cells, with pieces joined by default."""
+    """The client that runs cells, with `coalesce_streams` on by default."""
 
     coalesce_streams = Bool(True)
 

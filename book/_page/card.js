@@ -1,7 +1,7 @@
-// The card of a check: what a notebook shows, built of nodes. Whatever it says is text, whoever said it.
+// The card of a check, as in a notebook, built from DOM nodes, so that its content is always shown as text.
 import { element } from "../_reader/element.js";
 
-// As in autograder/notebook/card.py: a glyph for each status, and what it is called where that is another word.
+// As in autograder/notebook/card.py: a glyph for each status, and its words if they differ from its name.
 const GLYPHS = { passed: "✓", partial: "◐", missing: "○" };
 const WORDS = { missing: "not written yet", partial: "partly right", error: "stopped by an error" };
 const kindOf = (status) => (status in GLYPHS ? status : "failed");
@@ -9,7 +9,7 @@ const kindOf = (status) => (status in GLYPHS ? status : "failed");
 export const statusInWords = (status) => WORDS[status] ?? status;
 export const pointsInWords = (points, of) => `${Number(points.toPrecision(6))} of ${of} points`;
 
-// `found`: a card of messages.js, for the exercise { name, of, tier } of this page.
+// `found`: a card as messages.js returns it, for this page's exercise { name, of, tier }.
 export function cardOf(found, { name, of, tier }) {
   const badge = element("span", { class: `card-badge card-${kindOf(found.status)}` }, `${GLYPHS[found.status] ?? "✗"} ${statusInWords(found.status)}`);
   const more = `${pointsInWords(found.points, of)}${tier ? `, ${tier}` : ""}`;

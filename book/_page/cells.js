@@ -1,4 +1,4 @@
-// What makes a page's exercises and code live. Nothing of Python is fetched before a reader asks for it.
+// Makes a page's exercises and code cells interactive. Python is fetched only when a reader uses it.
 import { each } from "./each.js";
 import { Exercise } from "./exercise.js";
 import { livePage } from "./live.js";

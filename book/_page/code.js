@@ -1,11 +1,11 @@
-// A piece of code that a reader may change: the page's own until then, an editor from the first click on.
+// A piece of code that a reader can edit: the page's own element until the first click, an editor after it.
 import { contentOf, element } from "../_reader/element.js";
 import { afresh } from "./python.js";
 import { deleteAside, draftKey, formerKeys, formers, listen, problem, read, replacing, SET_ASIDE, setAside, taken, undoing, write } from "./store.js";
 
 export class Code {
-  // `still` holds the page's own code; `key` names the draft; `run` is called for Ctrl+Enter; `words` for who begins
-  // to write, and for who goes on.
+  // `still`: the element with the page's code; `key`: names the draft; `run`: called for Ctrl+Enter; `words`: the edit
+  // button's text without a draft, and with one.
   constructor(still, key, label, run, words) {
     Object.assign(this, { still, key: draftKey(key), label, run, words, compared: false, isAnew: () => false });
     this.original = still.querySelector("pre").textContent.replace(/\n$/, "");
@@ -18,7 +18,7 @@ export class Code {
     this.undoing = button("Undo", () => this.undo());
     this.undoing.title = "Bring back what Reset or Load has replaced; press it again for what was there before that";
     this.tools = [this.write, this.comparing, this.resetting, this.undoing];
-    this.unkept = element("p", { class: "page-unkept", role: "status" }); // for as long as a draft is not stored
+    this.unkept = element("p", { class: "page-unkept", role: "status" }); // shown while a draft is not stored
     still.after(this.unkept);
     this.showDraft();
     this.buttons();
@@ -30,7 +30,7 @@ export class Code {
     });
   }
 
-  // Those buttons that have something to do.
+  // Show only the buttons that have an effect now.
   buttons() {
     this.write.hidden = Boolean(this.editor);
     this.write.textContent = this.words[Number(this.changed)];
@@ -39,7 +39,7 @@ export class Code {
     this.resetting.hidden = !this.changed && !this.isAnew() && !taken(this.key);
     this.undoing.hidden = !formers(this.key).length;
     const said = setAside(this.key) ? SET_ASIDE : [this.key, ...this.formerKeys].map(problem).find(Boolean) ?? "";
-    if (said !== this.unkept.textContent) this.unkept.textContent = said; // who hears the page hears it once
+    if (said !== this.unkept.textContent) this.unkept.textContent = said; // so that screen readers read it once
   }
 
   get text() { return this.editor?.text ?? read(this.key) ?? this.original; }
@@ -69,7 +69,7 @@ export class Code {
     this.editor.focus();
   }
 
-  // What the reader has changed, beside what the page has: the library is loaded for it.
+  // Show or hide the reader's changes to the page's code; the library for it is loaded on the first use.
   async compare(shown) {
     await this.open();
     await this.editor.compare(shown ? this.original : null);
@@ -89,7 +89,7 @@ export class Code {
     this.replace(replacing(this.key, null, this.draft));
   }
 
-  // What was replaced, and the other way round.
+  // Swap the text with the one that it replaced.
   async undo() {
     if (this.compared) await this.compare(false);
     if (formers(this.key).length) this.replace(undoing(this.key, this.draft));
@@ -105,22 +105,22 @@ export class Code {
   }
 }
 
-// The line below a cell that says what goes on, with a bar while something is fetched, and for how long it has gone on.
-const SOON = 2; // seconds: a clock that runs at once makes one nervous
+// The status line below a cell, with a progress bar during downloads and the seconds since the start.
+const SOON = 2; // seconds before the clock is shown, because a clock that starts at once is unsettling
 export class Line {
   constructor() {
     this.words = element("span");
-    this.clock = element("span", { "aria-hidden": "true" }); // nobody wants each second read aloud
+    this.clock = element("span", { "aria-hidden": "true" }); // screen readers should not read each second
     this.bar = element("progress", { max: 1, hidden: true, "aria-label": "fetched" });
     this.box = element("p", { class: "page-line" }, this.bar, element("span", { role: "status" }, this.words), this.clock);
   }
-  // `link`: where one may go on, in words and as an address, after the text.
+  // `link`: { words, to } of a link to append to the text.
   show({ text = "", share, link } = {}) {
     this.words.replaceChildren(text, ...(link ? [element("a", { href: link.to }, link.words), "."] : []));
     this.bar.hidden = share === undefined;
     if (share !== undefined) this.bar.value = share;
   }
-  // Count the seconds, of `most`, until `done` is called.
+  // Count seconds until `done` is called; `most` is the time limit in words.
   begin(most) {
     clearInterval(this.ticking);
     const began = performance.now();
@@ -135,7 +135,7 @@ export class Line {
   }
 }
 
-// Buttons of which one is to be seen: what starts, or what stops it.
+// Two buttons, of which one is visible: start or Stop.
 export class Switch {
   constructor(words, start, stop) {
     this.start = element("button", { type: "button", class: "page-button page-main", onclick: start }, words);
@@ -144,6 +144,6 @@ export class Switch {
   busy(is) {
     const held = [this.start, this.halt].includes(document.activeElement);
     [this.start.hidden, this.halt.hidden] = [is, !is];
-    if (held) (is ? this.halt : this.start).focus(); // who presses keys finds the next one in the same place
+    if (held) (is ? this.halt : this.start).focus(); // keyboard focus moves to the other button
   }
 }

@@ -1,6 +1,6 @@
-// What the worker keeps of its global scope once Python has started. A reader's code, or a classmate's in a notebook that
-// was loaded, reaches all of it by `import js`: so whatever sends, fetches, stores or starts something else goes.
-// The worker's origin is opaque and the page's policy holds in it as well, so this is the second wall.
+// The names that the worker's global scope keeps once Python has started. A reader's code, or a classmate's in a loaded
+// notebook, reaches the scope by `import js`, so names that send, fetch, store or start something are removed. This is the
+// second line of defence: the worker's origin is opaque, and it inherits the page's policy.
 const LANGUAGE = (
   "Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error " +
   "AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError SuppressedError globalThis JSON Math " +
@@ -17,12 +17,12 @@ const NEEDED = (
 ).split(" ");
 export const KEPT = new Set([...LANGUAGE, ...NEEDED]);
 
-// Take all other names away for good: where a browser lets none be deleted, nothing is found under it.
+// Remove all other names permanently: delete each name or, if a browser refuses that, set it to undefined.
 export function confine() {
   for (let one = self; one && one !== Object.prototype; one = Object.getPrototypeOf(one)) {
     for (const name of Object.getOwnPropertyNames(one)) {
       if (KEPT.has(name)) continue;
-      try { delete one[name]; } catch { /* it is found below */ }
+      try { delete one[name]; } catch { /* handled below */ }
     }
   }
   for (const name of names().filter((name) => !KEPT.has(name)))

@@ -1,4 +1,4 @@
-// What was changed, within the editor: loaded when somebody asks for it.
+// The editor's view of changes, loaded on its first use.
 import { unifiedMergeView } from "@codemirror/merge";
 
 export const from = (original) => unifiedMergeView({ original, mergeControls: false });

@@ -1,4 +1,4 @@
-// Start something for each element of the page. Where one cannot be started, it says so, and the others start.
+// Start something for each element of the page. An element that fails shows a message, and the others start all the same.
 import { element } from "../_reader/element.js";
 
 export function each(selector, start) {

@@ -1,4 +1,4 @@
-// The editor, CodeMirror 6: loaded when somebody begins to write.
+// The editor, CodeMirror 6, loaded when a reader starts to edit.
 import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
@@ -7,7 +7,7 @@ import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-// Colours are those of the page's own code, which its stylesheet holds for both themes.
+// The classes of the page's own code, which its stylesheet colours for both themes.
 const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword], class: "page-k" },
   { tag: [tags.string, tags.special(tags.string)], class: "page-s" },
@@ -17,7 +17,7 @@ const colours = HighlightStyle.define([
 ]);
 
 const difference = new Compartment();
-const STUB = /raise NotImplementedError\(.*\)/; // what an answer takes the place of: who types replaces it
+const STUB = /raise NotImplementedError\(.*\)/; // selected at the start, so that typing replaces it
 
 // `run` is called for Ctrl+Enter and Shift+Enter, `changed` with the text after each change.
 export function open(parent, text, { label, run, changed }) {
@@ -36,7 +36,7 @@ export function open(parent, text, { label, run, changed }) {
           { key: "Mod-Enter", run: act }, { key: "Shift-Enter", run: act },
           ...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab,
         ]),
-        // tabindex: keys reach it anyhow, but those who look for what can be scrolled by keys do not know that
+        // tabindex: keys reach the editor anyway, but accessibility checkers of scrollable elements expect it
         EditorView.contentAttributes.of({ "aria-label": `${label}. Escape, then Tab, leaves the editor.`, spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
       ],

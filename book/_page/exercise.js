@@ -1,4 +1,4 @@
-// An exercise in the section that teaches it: editors for its cells, Check, and the card of a notebook's check.
+// An exercise in its section: editors for its cells, the button Check, and the result's card.
 import { element } from "../_reader/element.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
@@ -7,7 +7,7 @@ import { reachable } from "./reach.js";
 import { problem, result, resultKey, write } from "./store.js";
 import { filled } from "./work.js";
 
-const SECONDS = 45; // for each case of a check, on a slow machine: most take a tenth of a second
+const SECONDS = 45; // without news from a check, on a slow machine; most cases take a tenth of a second
 const THRICE = 3;
 const BEFORE = "This is about the text that stood here before.";
 const FORMER = "This is about what stood here when the check began. It has changed since, and this is not counted: check it again.";
@@ -28,9 +28,9 @@ export class Exercise {
     this.switch = new Switch("Check", check, () => stop());
     this.line = new Line();
     this.card = element("div", { class: "exercise-card" });
-    this.said = element("p", { class: "visually-hidden", role: "status" }); // the card in short, for who hears the page
+    this.said = element("p", { class: "visually-hidden", role: "status" }); // summary of the card for screen readers
     section.querySelector(".exercise-elsewhere").hidden = true;
-    const [only, another] = this.codes; // the buttons of a single cell stand beside Check
+    const [only, another] = this.codes; // a single cell's buttons go beside Check
     if (another) this.codes.forEach(({ part, tools }) => part.append(element("div", { class: "page-tools" }, ...tools)));
     section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.said, this.card);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
@@ -58,7 +58,7 @@ export class Exercise {
       );
       this.section.dataset.ms = Math.round(performance.now() - began);
       this.show(found);
-      if (!found.error) this.line.show({ text: problem() }); // what was kept of it, or not
+      if (!found.error) this.line.show({ text: problem() }); // a message if the result was not stored
     } catch (error) {
       this.line.show({ text: error.message });
     } finally {
@@ -92,11 +92,11 @@ export class Exercise {
     this.mark();
     this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
     reachable(this.section);
-    this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below what is to be seen
+    this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below the visible part
     if (found.status === "passed") this.compare();
   }
 
-  // After a pass: how the course does it, where this copy of the book may tell.
+  // After a pass, show the course's solution, if this copy of the book contains it.
   async compare() {
     const { text, why } = (await solution(this.lesson))?.exercises[this.name] ?? {};
     if (!text) return;
@@ -104,7 +104,7 @@ export class Exercise {
     this.card.append(element("details", { class: "exercise-own" }, element("summary", {}, "The course's own way"), ...inside));
   }
 
-  // Hints open one within the other: how many were opened is remembered.
+  // Store how many hints were opened; each is nested in the one before.
   counted(details) {
     const asked = Number(details.querySelector("summary")?.textContent.match(/^Hint (\d{1,2})\b/)?.[1]);
     if (!details.open || !asked) return;

@@ -1,18 +1,18 @@
-// One Python: a worker from a `data:` address, whose origin is opaque: storage, caches and other tabs of the book are out
-// of its reach, and the page's policy, which it inherits, lets it send nothing to anybody else. It cannot fetch either:
-// the page hands over what it is made of, and holds what it says to messages.js.
+// One Python, in a worker from a `data:` address: its origin is opaque, so it cannot reach storage, caches or other tabs of
+// the book, and it inherits the page's policy, so it cannot send to other hosts. It cannot fetch either: the page passes it
+// all files, and validates its messages (messages.js).
 import { LETTERS, MOST_BYTES } from "./limits.js";
 import { understood } from "./messages.js";
 import { Failed, files, partOf, remember, scripts } from "./parts.js";
 
-// From the last one on; what is in none of these are lessons, and an exercise's answers, `lesson/exercise`.
+// Parts are loaded from the last of these to the first, then lessons and an exercise's answers, `lesson/exercise`.
 const ORDER = ["data", "grader", "numpy", "python"];
-const BURST = 2000; // messages at once, and a second: a worker of ours never sends as many
-const RATE = 200;
+const BURST = 2000; // messages at once; our worker never sends as many
+const RATE = 200; // messages a second, on average
 const NONSENSE = "Python said something that a page does not understand, and was stopped. It starts anew with the next click.";
 const FLOOD = "Python said more than a page can take, and was stopped. It starts anew with the next click.";
 
-let address; // of the worker; the same for the spare
+let address; // of the worker's source, also for the spare
 const addressOf = (text) => new Promise((done) => {
   const reader = new FileReader();
   reader.onload = () => done(reader.result);
@@ -28,12 +28,12 @@ export class Interpreter {
     this.since = performance.now();
     this.over = new Promise((_, failed) => {
       this.end = (error) => {
-        if (this.worker) this.worker.onmessage = null; // what is on its way is not unpacked any more
+        if (this.worker) this.worker.onmessage = null; // ignore messages that are still queued
         this.worker?.terminate();
         failed(error);
       };
     });
-    this.over.catch(() => {}); // told to whoever asks
+    this.over.catch(() => {}); // `ask` and `prepare` report it
   }
 
   async start(count) {
@@ -58,14 +58,14 @@ export class Interpreter {
       this.turn.compiled = data;
       return;
     }
-    // a message is one text: what has parts may have them twice, and takes as long to unpack as its sender likes
+    // only text: a structured message could take as long to unpack as its sender likes
     if (typeof data !== "string") return this.broken(NONSENSE);
     this.letters -= data.length;
     if (this.room < 0 || this.letters < 0) return this.broken(FLOOD);
     if (!this.turn) return; // late
     let message;
     try { message = understood(data, this.turn); } catch { return this.broken(NONSENSE); }
-    if (!message) return; // late, or to nobody
+    if (!message) return; // late: it answers an earlier question
     const { kind, value, fatal } = message;
     if (kind === "done") this.turn.done(this.turn.compiled ? { compiled: this.turn.compiled } : value);
     else if (kind === "failed") this.turn.failed(Object.assign(new Failed(value), { fatal }));
@@ -80,7 +80,8 @@ export class Interpreter {
     return Promise.race([answer, this.over]).finally(() => { this.turn = null; });
   }
 
-  // Fetch these parts and have them unpacked. A spare hands back what it has compiled: no reader's code has run in it.
+  // Fetch these parts and have the worker unpack them. A spare returns its compiled bytecode, which is safe to store because
+  // no reader's code has run in it.
   async prepare(parts, hear, spare = false) {
     const { sizes, data, version } = await files();
     const wanted = parts.some((part) => data.includes(part)) ? ["data", ...parts] : parts;

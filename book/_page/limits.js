@@ -1,9 +1,9 @@
-// How much a page takes, of files and of Python.
+// Limits for files that a page loads, and for messages from Python.
 
-// Characters, but for `cells`. A browser gives all pages of the book five million: no file that is loaded may take them
-// from another chapter. What Load replaces is kept as well, and is at most as much again.
+// In characters, except `cells`. A browser gives all pages of the book together five million, so one loaded file must not
+// use up the space of other chapters. Texts that Load replaces are kept too, at most as much again.
 export const MOST = { answer: 50_000, cells: 200, own: 200_000, loaded: 250_000 };
 
-export const LONGEST = 2_500_000; // characters of a message: a picture has a million, and JSON writes some of them as two
-export const LETTERS = 4_000_000; // of all messages that answer one question
-export const MOST_BYTES = 2 ** 26; // of what Python has compiled, the only message that is no text
+export const LONGEST = 2_500_000; // characters of a message: a picture has up to a million, some of which JSON escapes
+export const LETTERS = 4_000_000; // characters of all messages that answer one question
+export const MOST_BYTES = 2 ** 26; // bytes of compiled bytecode, the only message that is not text

@@ -1,4 +1,4 @@
-// The page's own code: Edit, Run, Stop. What a cell needs of the cells above runs before it, hidden ones included.
+// Edit, Run and Stop for the page's code cells. Statements that a cell needs from earlier cells, even hidden ones, run first.
 import { element } from "../_reader/element.js";
 import { Code, Line, Switch } from "./code.js";
 import { each } from "./each.js";
@@ -11,7 +11,7 @@ const SECONDS = 600;
 const MOST = 100_000; // characters of output that a page shows
 const HERE = new URL(".", import.meta.url);
 
-let page; // all code of the page, hidden cells too: { cells: [...], lessons: [...] }
+let page; // all code of the page, including hidden cells: { cells: [...], lessons: [...] }
 const source = (name) =>
   (page ??= fetch(new URL(`${name}.cells.json`, HERE)).then((answer) => answer.json()).catch(() => {
     page = undefined;
@@ -32,7 +32,7 @@ class Live {
     box.querySelector(".cell_input").after(this.tools);
   }
 
-  // The code and the output of the build.
+  // Restore the build's code and output.
   async reset() {
     if (this.built) {
       this.out.remove();
@@ -43,7 +43,7 @@ class Live {
     await Code.prototype.reset.call(this.code);
   }
 
-  // The output of the build makes place for that of the reader's run.
+  // Replace the build's output by an empty one for the reader's run.
   fresh() {
     this.built ??= [...this.box.querySelectorAll(":scope > .cell_output")].map((one) => ((one.hidden = true), one));
     this.out ??= element("pre", { class: "live-out", role: "group", tabindex: "0", "aria-label": "Output" });
@@ -89,7 +89,7 @@ class Live {
     const answers = {};
     const borrowed = [];
     for (const [slug, names] of plan.answers) {
-      // whoever wrote code that ran here could ask for more of the reader's work than the page's code imports
+      // code that ran here earlier could forge the plan to get more of the reader's work than the page's code imports
       if (!lessons.includes(slug) || !cells.some((cell) => cell.includes(slug))) throw new Error(`This page's code does not import ${slug}.`);
       const missing = await unwritten(slug, names);
       const solved = missing.length ? await solution(slug) : null;

@@ -1,6 +1,6 @@
-// What a maker of Python may say to a page. It runs code of whoever wrote the notebook, so each message is one JSON text,
-// and is held to this list: data of these kinds, of these lengths, and nothing beside them. What is left may be false, and
-// cannot be harmful: it is shown as text.
+// Validates a worker's messages to the page. The worker runs the code of whoever wrote the notebook, so each message is one
+// JSON text, of which only fields with these types and lengths are used. Their content may be false, but does no harm,
+// because it is shown as text.
 import { LONGEST } from "./limits.js";
 import { STATUSES } from "./statuses.js";
 
@@ -25,11 +25,11 @@ const byName = (check, most) => (value) => {
 
 const LINE = 2_000;
 const PAGE = 100_000; // characters
-const BLOCKS = 1000; // of a card
+const BLOCKS = 1000; // at most, in a card
 const NAME = /^[\w.-]{1,100}$/;
 const name = (value) => (NAME.test(text(101)(value)) ? value : refuse("name"));
 
-// What a card shows: sentences (the cause stands out), lines that stand one under the other, and what opens on a click.
+// Blocks of a card: a sentence (with its cause in bold), preformatted lines, or blocks that open on a click.
 const DEEPEST = 12;
 let blocksLeft;
 const blocks = (depth) => list((value) => {
@@ -49,14 +49,14 @@ const card = record({
 });
 const error = record({ error: text(LINE) });
 
-// By what was asked for: what `done` holds.
+// The content of `done`, by the action that was asked for.
 export const ANSWERS = {
   prepare: record({}),
   check: (value) => (Object.hasOwn(plain(value), "error") ? error(value) : { ...card(value), error: "" }),
   plan: record({ elsewhere: text(200), answers: byName(list(name, 100), 20), numpy: whether, data: whether }),
   run: record({ value: maybe(text(PAGE)), picture: maybe(text(10 * PAGE)), error: maybe(text(PAGE)), ran: number(0, 1000), above: maybe(number(0, 1000)) }),
 };
-// By their key: what is said while it goes on, and at its end.
+// The content of messages during an action and at its end, by key.
 export const KINDS = {
   say: text(LINE),
   out: text(2 * PAGE),
@@ -64,8 +64,8 @@ export const KINDS = {
   done: (value, asked) => ANSWERS[asked](value),
 };
 
-// A message in the page's own words: { kind, value, fatal }; null where it is no answer to `id`, the question that waits,
-// which `asked` for one of ANSWERS. `Nonsense` where it is no message.
+// Returns { kind, value, fatal }, or null for a message that does not answer question `id`, which `asked` for one of
+// ANSWERS. Throws `Nonsense` or a SyntaxError for an invalid message.
 export function understood(text, { id, asked }) {
   if (text.length > LONGEST) refuse("fewer characters");
   const data = JSON.parse(text);

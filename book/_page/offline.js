@@ -1,7 +1,7 @@
-// A service worker keeps what is fetched, from the first time on that somebody asks for Python. A page without it works
-// as well, as where a browser refuses it, or where the book is opened from a disk.
+// Registers a service worker, which caches the book for use offline, on the first use of Python. Pages also work without it,
+// for example if a browser refuses it or the book is opened from a disk.
 const ROOT = new URL("../../", import.meta.url);
-const PATIENCE = 3000; // ms: nobody waits longer for what is only for later
+const PATIENCE = 3000; // ms to wait for the registration
 let begun;
 
 export function keep() {
@@ -9,7 +9,7 @@ export function keep() {
   return begun;
 }
 
-// Fetch and keep what one will want when there is no network.
+// Have the service worker fetch and cache these addresses.
 export async function keepMore(addresses) {
   const registration = await navigator.serviceWorker?.getRegistration(ROOT);
   registration?.active?.postMessage({ keep: addresses });

@@ -1,4 +1,4 @@
-// What Python is made of, which the page fetches: its worker can fetch nothing. Bytes are counted on their way.
+// Fetches the files of Python for the worker, which cannot fetch, and counts the bytes for the progress bar.
 export const HERE = new URL(".", import.meta.url);
 const FOLDER = new URL(`python-${PYODIDE}/`, HERE);
 export const NO_NETWORK = "Python could not be fetched: is there a network? Nothing you typed is lost.";
@@ -22,7 +22,7 @@ async function answerOf(address, count) {
   let answer;
   try { answer = await fetch(address); } catch { throw new Failed(NO_NETWORK); }
   if (!answer.ok) throw new Failed(NO_NETWORK);
-  if (answer.body) counted(answer.clone().body, count).catch(() => {}); // who reads the answer itself is told
+  if (answer.body) counted(answer.clone().body, count).catch(() => {}); // reading the answer itself reports errors
   return answer;
 }
 
@@ -36,22 +36,22 @@ const bytes = async (address, count) => {
   return answer.arrayBuffer().catch(() => { throw new Failed(NO_NETWORK); });
 };
 
-// A browser keeps what it has compiled of an answer of its own alone: so it is the page that compiles.
+// The page compiles WebAssembly, because browsers cache compiled code only for a response of the page's own origin.
 async function compiledModule(count) {
   const address = new URL("pyodide.asm.wasm", FOLDER);
   const streamed = WebAssembly.compileStreaming(await answerOf(address, count));
-  return streamed.catch(async () => WebAssembly.compile(await bytes(address, () => {}))); // a server that calls it something else
+  return streamed.catch(async () => WebAssembly.compile(await bytes(address, () => {}))); // a server with a wrong content type
 }
 let module;
 
-// The worker's text: Pyodide's scripts before its own, as it can import nothing.
+// The worker's source, with Pyodide's scripts prepended, because it cannot import.
 export async function scripts(count) {
   const addresses = [new URL("pyodide.asm.js", FOLDER), new URL("pyodide.js", FOLDER), new URL("worker.js", HERE)];
   const texts = await Promise.all(addresses.map(async (one) => new TextDecoder().decode(await bytes(one, count))));
   return texts.map((text) => text.replace(/\n\/\/# sourceMappingURL=.*$/m, "")).join("\n;\n");
 }
 
-// What the worker needs for a step: `part` is python, numpy, grader, data, the slug of a lesson, or `lesson/exercise`.
+// The data for one of the worker's steps; `part` is python, numpy, grader, data, a lesson's slug, or `lesson/exercise`.
 export async function partOf(part, version, count) {
   const lock = new URL("pyodide-lock.json", FOLDER);
   if (part === "python") {
@@ -69,13 +69,13 @@ export async function partOf(part, version, count) {
   return { step, name: part, archive: await bytes(new URL(`${part}.tar.bz2`, HERE), count) };
 }
 
-// What Python has compiled is kept, for one version of all sources: compiling takes a browser seconds.
+// Compiled bytecode is cached for one version of all sources, because compiling takes seconds.
 const KEPT = "backprop-compiled";
 async function remembered(version) {
   try {
     const found = await (await caches.open(KEPT)).match(`${HERE}${version}`);
     return found ? await found.arrayBuffer() : null;
-  } catch { return null; } // a browser that keeps nothing: it is compiled again
+  } catch { return null; } // no cache: Python compiles again
 }
 
 export async function remember(version, compiled) {

@@ -1,10 +1,10 @@
-// A picture that a cell has drawn, as SVG. Of what Python hands over only shapes and texts get into the page, each made
-// anew: no script, no handler, no address, nothing that moves, and no more than a page can show.
+// Sanitises the SVG that a cell has drawn: only shapes and text are copied into new elements, within limits. Scripts,
+// handlers, addresses and animations are dropped.
 const SVG = "http://www.w3.org/2000/svg";
 const SHAPES = new Set(["svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "title"]);
 const MOST = { letters: 1_000_000, shapes: 5_000, levels: 30, size: 4_000 };
 
-// Values, by attribute. None may hold a backslash, with which CSS writes `url(` in other letters.
+// Allowed values, by attribute. None may contain a backslash, with which CSS could escape `url(`.
 const numbers = /^[\d\s.,eE+\-%]*(?:px|em)?$/;
 const colour = /^(?:[a-zA-Z]+|#[\da-fA-F]{3,8}|(?:rgb|hsl)a?\([\d\s.,%/]*\)|var\(--[\w-]+\)|color-mix\([\w\s#%.,-]*\))$/;
 const word = /^[\w\s.,'"-]*$/;
@@ -28,10 +28,10 @@ function copy(from, left, level = 0) {
   return to;
 }
 
-/* The picture in a box that scrolls; null where the text is no SVG, or too much of it. */
+/* The picture in a scrolling box; null if the text is not SVG or is too long. */
 export function drawing(text) {
   if (text.length > MOST.letters) return null;
-  // parsed apart from the page: no script of it runs, nothing is fetched, and no node of it gets into the page
+  // parsed into a separate document: its scripts do not run, nothing is fetched, and its nodes stay out of the page
   const found = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   if (found.localName !== "svg" || found.namespaceURI !== SVG) return null;
   const picture = copy(found, { shapes: MOST.shapes });

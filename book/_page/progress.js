@@ -1,4 +1,4 @@
-// How far the reader is: on the front page a line for each chapter, in a chapter a line at its top.
+// The reader's progress: on the front page a line for each chapter, in a chapter a line at its top.
 import { element } from "../_reader/element.js";
 import { asLoaded, loadedKey } from "./loaded.js";
 import { inWords, standing } from "./standing.js";
@@ -25,12 +25,12 @@ export function chapter(box) {
   const showOwn = () => {
     const cells = ownCells(lesson), answers = asLoaded(lesson);
     const now = JSON.stringify([cells, answers.length]);
-    if (now !== shown) runsToo(cells, answers); // a list that somebody has opened stays open
+    if (now !== shown) runsToo(cells, answers); // an unchanged list is not rebuilt, so that it stays open
     shown = now;
     undo.hidden = !formers(key).length;
     undo.textContent = cells.length ? "Undo: your former cells" : "Undo: your cells";
   };
-  // What a file has brought along runs with every check, and may say what it likes about it.
+  // Warn about code from a loaded file, because it runs with every check and can forge the result.
   const runsToo = (cells, answers) => {
     const counted = [[cells, "cell"], [answers, "answer"]].filter(([all]) => all.length).map(([all, what]) => `${all.length} ${what}${all.length === 1 ? "" : "s"}`);
     const runs = cells.length + answers.length === 1 ? "runs" : "run";
@@ -58,7 +58,7 @@ export function chapter(box) {
   };
   file.addEventListener("change", () => tell(async () => {
     const [chosen] = file.files;
-    file.value = ""; // so that the same file can be chosen again when it was mended
+    file.value = ""; // so that the same file can be chosen again
     return load(lesson, chosen);
   }));
   box.append(

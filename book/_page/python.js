@@ -1,22 +1,22 @@
-// The page's Python: one worker that works, and a spare one that is warm, so that Stop is ending the first.
+// The page's Python: one working worker and one warm spare, so that Stop can simply terminate the first.
 import { keep, keepMore } from "./offline.js";
 import { Interpreter } from "./interpreter.js";
 import { Failed, files, HERE, NO_NETWORK } from "./parts.js";
 
 const MIB = 2 ** 20;
-const SPARE_AFTER = 1500; // ms of rest before the spare is made: not while a reader waits
+const SPARE_AFTER = 1500; // ms without work before the spare is made, so that no reader waits for it
 
 export { NO_NETWORK };
 export class Stopped extends Error {}
 
-const WHOLE = 300; // seconds for all steps of a check, of which each has its time
+const WHOLE = 300; // seconds for a whole check; each step has its own limit
 
 let current, spare, resting, working = false;
-let age = 0; // how often a text has taken the place of another
-const outdated = (one) => one.age !== undefined && one.age !== age; // it was given a text of another age
+let age = 0; // how often Load, Reset, Undo or another tab has replaced a text
+const outdated = (one) => one.age !== undefined && one.age !== age; // it has run texts from before such a change
 
 function roomForASpare() {
-  return (navigator.deviceMemory ?? 8) >= 4; // browsers that do not say it are desktops' more often than not
+  return (navigator.deviceMemory ?? 8) >= 4; // browsers that do not tell are mostly on desktops
 }
 
 function makeSpareLater() {
@@ -33,7 +33,7 @@ function makeSpareLater() {
   }, SPARE_AFTER);
 }
 
-// What the other exercises of a lesson compare with comes once a reader rests: then all of it is there offline.
+// Fetch the answer books of a lesson's other exercises when the reader is idle, so that all are available offline.
 const whole = new Set();
 function keepTheRestLater(parts) {
   setTimeout(async () => {
@@ -53,9 +53,9 @@ function inWords({ say, loaded, total }) {
   return { text: `Getting Python: ${share}`, share: loaded / total };
 }
 
-// Work for Python, one after the other: `work(taken, ask)` gets what `take` has read of the reader's texts when Python was
-// ready for them, and a function that asks the interpreter: no text goes to a Python that had one of another age.
-// `line` is told what goes on, `out` what is printed; `seconds` without news end it, and WHOLE seconds end it in any case.
+// Queue work for Python: `work(taken, ask, ready)` gets the texts that `take` has read once Python was ready, a function
+// that asks the interpreter, and one that prepares more parts. No interpreter gets texts of two ages. `line` shows progress
+// and `out` gets output. The interpreter is stopped after `seconds` without news, or after max(WHOLE, seconds) in all.
 let queue = Promise.resolve();
 export function withPython(parts, take, work, { line, out = () => {}, seconds = 60 } = {}) {
   if (working) line.show({ text: "Waits for what else runs in this page" });
@@ -68,7 +68,7 @@ async function inTurn(parts, take, work, line, out, seconds) {
   clearTimeout(resting);
   working = true;
   let mine, clock, end;
-  let at = ""; // what was said last
+  let at = ""; // the last progress message
   const wait = () => {
     clearTimeout(clock);
     line.begin(seconds < 120 ? `${seconds} s` : `${seconds / 60} min`);
@@ -78,11 +78,11 @@ async function inTurn(parts, take, work, line, out, seconds) {
   const hear = (message) => {
     if ("out" in message) return out(message.out);
     line.show(inWords(message));
-    if (clock && message.say) (at = message.say), wait(); // it goes on: each step has its time
+    if (clock && message.say) (at = message.say), wait(); // progress: restart the limit for the step
   };
   try {
     line.show({ text: current?.parts.size ? "Running" : "Starting Python" });
-    await keep(); // before anything is fetched, so that it is fetched once
+    await keep(); // before fetching, so that the service worker caches the first fetch
     const ready = (more) => mine.prepare(more, hear);
     let taken, takenAt;
     do {
@@ -91,7 +91,7 @@ async function inTurn(parts, take, work, line, out, seconds) {
       await ready(parts);
       takenAt = age;
       taken = await take();
-    } while (takenAt !== age || outdated(mine)); // Undo was pressed meanwhile, or Load
+    } while (takenAt !== age || outdated(mine)); // a text was replaced meanwhile, by Undo or Load
     mine.age = age;
     wait();
     const most = Math.max(seconds, WHOLE);
@@ -117,15 +117,15 @@ function drop(one) {
   if (current === one) { current = spare; spare = undefined; }
 }
 
-// Another text takes the place of one that may have run, and who wrote that may have changed the Python that it ran in:
-// what runs next gets another one. A Python that was given no text yet is kept.
+// Record that a text was replaced. The old one may have run and changed its Python, so the next run gets a new Python; one
+// that has run no text yet is kept.
 export function afresh() {
   age += 1;
   if (!working && current && outdated(current)) drop(current);
-  told.forEach((to) => to());
+  listeners.forEach((to) => to());
 }
-const told = new Set();
-export const whenReplaced = (to) => told.add(to);
+const listeners = new Set();
+export const whenReplaced = (to) => listeners.add(to);
 export const ageOfTexts = () => age;
 
 export function stop(why = "Stopped.") {
@@ -135,7 +135,7 @@ export function stop(why = "Stopped.") {
   drop(one);
 }
 
-// The course's own answers to a lesson: { module, exercises: { name: { text, why } } }; null where this copy has none.
+// The course's solutions of a lesson: { module, exercises: { name: { text, why } } }; null if this copy has none.
 const solutions = {};
 export const solution = (slug) =>
   (solutions[slug] ??= files().then(async ({ solved }) => {
@@ -143,7 +143,7 @@ export const solution = (slug) =>
     return answer.ok ? answer.json() : null;
   }).catch(() => null));
 
-// Whether Python needs the digits for one of these lessons.
+// Whether one of these lessons needs the archive of digits.
 export const needData = async (slugs) => (await files()).data.some((slug) => slugs.includes(slug));
 
 export const lessonNotebook = async (slug) => {

@@ -1,7 +1,7 @@
-// What the theme and its parts leave out for readers who use keys, or hear the page.
+// Fixes of the theme for readers who use a keyboard or a screen reader.
 const WIDE = ".katex-display, figure, .pst-scrollable-table-container, .highlight pre, .cell_output, .cell_output pre, .exercise-card, .exercise-card pre";
 
-// Whatever is wider than its place scrolls: keys are to reach it then, and pass it by otherwise.
+// Make elements focusable while they scroll horizontally, so that keys can scroll them.
 export function reachable(within = document) {
   for (const one of within.querySelectorAll(WIDE)) {
     const scrolls = /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth;
@@ -15,7 +15,7 @@ export function reachable(within = document) {
   }
 }
 
-// Names that do not hold the words that are seen; the icons of the switch have one of their own.
+// Remove accessible names that differ from the visible text, and hide the theme switch's icons, since it has its own name.
 function named() {
   for (const one of document.querySelectorAll("details.hide > summary[aria-label], .search-button-field[aria-label]"))
     one.removeAttribute("aria-label");
@@ -28,7 +28,7 @@ function named() {
 
 export function reach() {
   named();
-  for (const late of document.querySelectorAll(".theme-switch-button")) // its icons are drawn after all else
+  for (const late of document.querySelectorAll(".theme-switch-button")) // its icons are inserted last
     new MutationObserver(named).observe(late, { childList: true, subtree: true });
   const page = document.querySelector("article.bd-article, main");
   if (page) new ResizeObserver(() => reachable()).observe(page);

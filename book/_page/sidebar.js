@@ -1,4 +1,4 @@
-// How far the reader is, beside each chapter of the side bar that has exercises in its page. LESSONS is the build's.
+// The reader's progress beside each chapter with exercises in the side bar. The build defines LESSONS.
 import { reach } from "./reach.js";
 import { inWords, standing } from "./standing.js";
 import { listen } from "./store.js";

@@ -1,4 +1,4 @@
-// How far the reader is in a lesson's exercises, counted and in words.
+// The reader's progress in a lesson's exercises, as numbers and in words.
 import { result } from "./store.js";
 
 export function standing(lesson, exercises) {

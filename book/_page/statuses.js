@@ -1,2 +1,2 @@
-// What a check may have ended as: autograder/judging/records/status.py.
+// The statuses of a check, as in autograder/judging/records/status.py.
 export const STATUSES = ["passed", "partial", "failed", "missing", "error", "timeout", "forbidden"];

@@ -1,9 +1,9 @@
-// What a page remembers, in this browser: drafts, and how the exercises went. Storage may be full, or refused.
+// A page's storage in this browser: drafts and results. Storage may be full or disabled.
 import { MOST } from "./limits.js";
 import { STATUSES } from "./statuses.js";
 
 const PREFIX = "backprop:";
-const AGAIN = 3000; // ms until what storage has refused is tried again
+const AGAIN = 3000; // ms until values that could not be stored are tried again
 
 const LOST = "is lost when you leave. Save your work as a notebook";
 export const FULL = `This browser's storage is full: what you type here ${LOST}, and Reset answers that you no longer need.`;
@@ -13,26 +13,26 @@ const ASIDE = `This browser has stored more for this answer than the ${MOST.answ
 export const SET_ASIDE = `${ASIDE} Reset deletes it.`;
 const TAKEN = `${ASIDE} What you type here ${LOST}, or Reset: it deletes what is set aside, and Undo brings back what you typed.`;
 
-const heard = new Set();
-const unkept = new Map(); // by key, { value, why }: what storage has refused, for as long as the page is open
+const listeners = new Set();
+const unkept = new Map(); // by key: { value, why } of values that could not be stored, while the page is open
 let waiting;
 
 const isText = (key) => /^(?:draft|before\d?):(?!own:)/.test(key);
 const stored = (key) => { try { return localStorage.getItem(PREFIX + key); } catch { return null; } };
-const tell = (key, value, elsewhere = false) => heard.forEach((to) => to(key, value, elsewhere));
+const tell = (key, value, elsewhere = false) => listeners.forEach((to) => to(key, value, elsewhere));
 
 export function read(key) {
   return unkept.has(key) ? unkept.get(key).value : setAside(key) ? null : stored(key);
 }
 
-// A stored text that no page of ours has written: it stays where it is until Reset, and is not used.
+// Whether a stored text is too long for our pages to have written it: it is not used, and stays until Reset.
 export const taken = (key) => isText(key) && stored(key)?.length > MOST.answer;
 export const setAside = (key) => !unkept.has(key) && taken(key);
 export function deleteAside(key) {
   if (taken(key)) localStorage.removeItem(PREFIX + key);
 }
 
-// Why a value was not stored; "" if it was.
+// Store a value. Returns why it could not be stored, or "".
 function stores(key, value) {
   if (isText(key) && value?.length > MOST.answer) return TOO_LONG;
   if (taken(key)) return value === null ? "" : TAKEN;
@@ -43,7 +43,7 @@ function stores(key, value) {
   } catch (error) { return error.name === "QuotaExceededError" ? FULL : REFUSED; }
 }
 
-// Returns why the value is not kept, or "".
+// Store a value, or keep it while the page is open. Returns why it could not be stored, or "".
 export function write(key, value) {
   const why = stores(key, value);
   if (why) {
@@ -53,7 +53,7 @@ export function write(key, value) {
     unkept.delete(key);
   }
   tell(key, value);
-  if (!why) again(); // there may be room now for something else
+  if (!why) again(); // there may be room now for other values
   return why;
 }
 
@@ -68,12 +68,12 @@ function again() {
   waiting = undefined;
 }
 
-// All of these entries, or none where storage is full: returns whether there was room.
+// Store all entries, or none if storage is full. Returns whether there was room.
 export function writeAll(entries) {
   const before = entries.map(([key]) => [PREFIX + key, stored(key)]);
   const refused = entries.map(([key, value]) => stores(key, value));
   if (refused.includes(FULL)) {
-    before.forEach(([key]) => localStorage.removeItem(key)); // so that there is room for what was there, whatever it is
+    before.forEach(([key]) => localStorage.removeItem(key)); // makes room to restore the old values
     before.forEach(([key, value]) => value === null || localStorage.setItem(key, value));
     return false;
   }
@@ -81,11 +81,11 @@ export function writeAll(entries) {
   return true;
 }
 
-// Why the value of this key, or of any, is not kept; "" if all is.
+// Why the value of this key, or without a key of any, is not stored; "" if it is.
 export const problem = (key) => (key === undefined ? [...unkept.values()][0]?.why : unkept.get(key)?.why) ?? "";
 
-// Told of changes here and, with a third argument that is true, in other tabs.
-export function listen(to) { heard.add(to); }
+// `to(key, value, elsewhere)` is called for changes here and in other tabs (`elsewhere`).
+export function listen(to) { listeners.add(to); }
 addEventListener("storage", ({ key, newValue }) => {
   if (unkept.size) again();
   if (key?.startsWith(PREFIX)) tell(key.slice(PREFIX.length), newValue, true);
@@ -93,16 +93,16 @@ addEventListener("storage", ({ key, newValue }) => {
 
 export const draftKey = (cell) => `draft:${cell}`;
 
-// What Reset, Load or Undo has put something else in the place of: the last ones, the newest first.
+// The last texts that Reset, Load or Undo replaced, newest first.
 export const formerKeys = (key) => ["before", "before2", "before3"].map((kind) => `${kind}:${key.replace(/^draft:/, "")}`);
 export const formers = (key) => formerKeys(key).map(read).filter((text) => ![null, read(key)].includes(text));
 const setFormers = (key, texts) => formerKeys(key).map((one, at) => [one, texts[at] ?? null]);
-// The entries, for `write`, with which `next` takes the place of `now`.
+// The entries to write in order to replace `now` by `next`.
 export function replacing(key, next, now = read(key)) {
   const older = formers(key).filter((text) => ![now, next].includes(text));
   return [[key, next], ...setFormers(key, now === null || now === next ? older : [now, ...older])];
 }
-// The same for Undo, which puts what it replaces behind all others: who presses it again gets to each of them.
+// The same for Undo, which moves the replaced text behind all others, so that pressing it again goes through all of them.
 export function undoing(key, now = read(key)) {
   const [next, ...older] = formers(key);
   return [[key, next], ...setFormers(key, now === null ? older : [...older, now])];
@@ -110,7 +110,7 @@ export function undoing(key, now = read(key)) {
 
 export const resultKey = (lesson, exercise) => `result:${lesson}/${exercise}`;
 
-// Storage belongs to all pages of the origin, not to the book alone: what is found in it is held to what we write.
+// Other pages of the origin can write to the storage too, so values read from it are validated.
 export function parsed(key) {
   try { return JSON.parse(read(key)); } catch { return null; }
 }
@@ -125,7 +125,7 @@ export function result(lesson, exercise) {
   };
 }
 
-// Cells of a loaded notebook that are none of the lesson's: [{ before, source }]; null where something else is stored.
+// Cells of a loaded notebook that are not the lesson's: [{ before, source }]; null if the stored value is invalid.
 export const ownCellsKey = (lesson) => `own:${lesson}`;
 const isOwn = (one) => typeof one?.before === "string" && typeof one.source === "string";
 function cellsIn(key) {
@@ -136,7 +136,7 @@ function cellsIn(key) {
 }
 export const ownCells = (lesson) => cellsIn(ownCellsKey(lesson)) ?? [];
 
-// The keys of a chapter under which something is stored that no page of ours has written, each with a name for it.
+// A chapter's keys with invalid stored values, each with its name in words.
 export function unreadable(lesson, exercises) {
   const results = exercises.filter((name) => read(resultKey(lesson, name)) !== null && !result(lesson, name));
   const own = cellsIn(ownCellsKey(lesson)) ? [] : [[ownCellsKey(lesson), "cells of your own"]];

@@ -1,6 +1,6 @@
-// Keeps the book and its Python for when there is no network. VERSION is the build's: a new one starts afresh.
+// Service worker that caches the book and its Python for use offline. Each build has its VERSION, and a new one a new cache.
 const NAME = `backprop-book-${VERSION}`;
-const FOR_GOOD = /\/_static\/page\/python-[\d.]+\//; // their address names their version
+const FOR_GOOD = /\/_static\/page\/python-[\d.]+\//; // addresses with a version never change
 
 addEventListener("install", () => skipWaiting());
 
@@ -13,7 +13,7 @@ addEventListener("activate", (event) => {
   event.waitUntil(old());
 });
 
-// A page tells what it had loaded before there was anyone to keep it.
+// Cache the addresses that a page loaded before this service worker was active.
 addEventListener("message", (event) => {
   const add = async () => {
     const cache = await caches.open(NAME);
@@ -36,7 +36,7 @@ async function fetched(request, wait) {
   const answer = await fetch(request);
   if (answer.ok && answer.status === 200) {
     const copy = answer.clone();
-    // a full disk refuses: the page has what it asked for all the same
+    // if the disk is full, the page gets its answer all the same
     wait(caches.open(NAME).then((cache) => cache.put(request, copy)).catch(() => {}));
   }
   return answer;
@@ -44,7 +44,7 @@ async function fetched(request, wait) {
 
 const escaped = (text) => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 
-// A page that nobody has opened here before is not kept: it says so, and which ones are.
+// The answer for a page that is not cached: says so and lists the pages that are.
 async function notHere(error, request) {
   if (request.mode !== "navigate") throw error;
   const pages = (await (await caches.open(NAME)).keys()).map(({ url }) => url.split(/[?#]/)[0]).filter((url) => url.endsWith(".html"));

@@ -1,4 +1,4 @@
-// A lesson's notebook with what was written in the page, and back.
+// Fills a lesson's notebook with a page's texts, saves it, and loads one.
 import { element } from "../_reader/element.js";
 import { MOST } from "./limits.js";
 import { loadedKey, withLoaded } from "./loaded.js";
@@ -11,7 +11,7 @@ const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const isText = (one) => typeof one === "string";
 const isCell = (one) => isText(one?.cell_type) && (isText(one.source) || (Array.isArray(one.source) && one.source.every(isText)));
 const solvable = (cell) => cell.cell_type === "code" && isText(cell.metadata?.exercise) && cell.metadata.exercise !== "";
-// Cells of a notebook that was written elsewhere are found by what the course wrote into them.
+// A cell's exercise and part, from its metadata, which identify it in notebooks that were edited elsewhere.
 const nameOf = ({ metadata: { exercise, part } }) => `${exercise}/${isText(part) || Number.isInteger(part) ? part : ""}`;
 
 export async function filled(slug) {
@@ -35,9 +35,9 @@ export async function save(slug) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-// What a notebook has: the text of each exercise's cell, of which an editor may have made several, and code cells that
-// somebody added or changed elsewhere (helpers, imports), each with the exercise's cell it stands before. What stands
-// between the halves of an answer stays there, as the grader runs cells in their order.
+// Split a notebook into the text of each exercise's cell (joined, if an editor has split it) and added or changed code cells
+// (helpers, imports), each with the exercise's cell that follows it. A cell between the pieces of an answer becomes part of
+// the answer, because the grader runs cells in order.
 function inParts(theirs, notebook) {
   const given = new Set(notebook.cells.map((cell) => joined(cell.source).trim()));
   const texts = new Map(), more = [];
@@ -65,8 +65,8 @@ function inParts(theirs, notebook) {
 const inKB = (n) => `${Math.ceil(n / 1000).toLocaleString("en")} kB`;
 const NOTHING = "Nothing was loaded: make it shorter, or go on in that notebook.";
 
-// Storage is shared by all chapters: what one file may take of it is bounded, and an Error says by what it is too much.
-function hold(name, answers, more) {
+// Throw an Error that says which limit a file exceeds; all chapters share the storage, so one file may use only part of it.
+function checkLimits(name, answers, more) {
   const long = answers.find(({ source }) => source.length > MOST.answer);
   if (long) throw new Error(`${name}: the answer to ${long.cell.metadata.exercise} has ${inKB(long.source.length)}, and a page takes at most ${inKB(MOST.answer)}. ${NOTHING}`);
   if (more.length > MOST.cells) throw new Error(`${name} has ${more.length.toLocaleString("en")} cells of your own, and a page takes at most ${MOST.cells}. ${NOTHING}`);
@@ -76,7 +76,7 @@ function hold(name, answers, more) {
   if (all > MOST.loaded) throw new Error(`${name}: the answers and cells have ${inKB(all)}, and a page takes at most ${inKB(MOST.loaded)}. ${NOTHING}`);
 }
 
-// What was loaded, in words; an Error says what is wrong with the file. All of it is loaded, or nothing.
+// Load all of a file or nothing. Returns what was loaded, in words; throws an Error that says what is wrong with the file.
 export async function load(slug, file) {
   if (file.size > LARGEST) throw new Error(`${file.name} is larger than a notebook of this course: ${Math.round(file.size / 1e6)} MB.`);
   let theirs;
@@ -90,13 +90,13 @@ export async function load(slug, file) {
   const answers = known.map((cell) => ({ cell, source: found.get(nameOf(cell)) })).filter(({ cell, source }) => source !== joined(cell.source));
   const aside = answers.find(({ cell }) => taken(draftKey(cell.id)));
   if (aside) throw new Error(`${file.name}: this browser has set aside a text of ${aside.cell.metadata.exercise} that is too long for a page. Nothing was loaded: Reset ${aside.cell.metadata.exercise} first, which deletes that text.`);
-  hold(file.name, answers, more);
+  checkLimits(file.name, answers, more);
   const loaded = answers.map(({ cell, source }) => [draftKey(cell.id), source]);
   loaded.push([ownCellsKey(slug), more.length ? JSON.stringify(more) : null]);
   const undo = loaded.some(([key, text]) => ![null, text].includes(read(key))) ? " Undo brings back what it replaced." : "";
   const marks = withLoaded(slug, answers.map(({ cell, source }) => [cell.id, source]));
   if (!writeAll([...loaded.flatMap(([key, text]) => replacing(key, text)), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
-  afresh(); // the code that ran may have been somebody else's: it is not to judge this
+  afresh(); // code that ran earlier must not judge the loaded answers
   const rest = more.length ? `, and ${counted(more.length, "cell")} of your own` : "";
   return `Loaded ${counted(answers.length, "answer")}${rest} of ${file.name}.${undo}`;
 }

@@ -1,18 +1,17 @@
-// Python, in a worker of its own: whoever wants it to stop ends the worker. It runs from a `data:` address, behind
-// Pyodide's own scripts (interpreter.js), and so in an origin that nobody shares: it fetches nothing, and stores nothing.
-// A message { id, do, ... } is answered by any number of { id, say | out } and one { id, done } or { id, failed }, each as
-// a JSON text, of which messages.js says what a page understands.
+// Python in a worker; terminating the worker stops it. It runs from a `data:` address, after Pyodide's scripts
+// (interpreter.js), so its origin is opaque, and it fetches and stores nothing. It answers a message { id, do, ... } by any
+// number of { id, say | out } and then one { id, done } or { id, failed }, each as a JSON text (messages.js).
 import { confine } from "./confined.js";
 import { LONGEST } from "./limits.js";
 
-const NOWHERE = "https://book.invalid/"; // where Pyodide believes its files to be
-const MOST = 200_000; // characters of output for one request: a page shows half of it
+const NOWHERE = "https://book.invalid/"; // Pyodide's index URL; `fetch` below only uses the file names
+const MOST = 200_000; // characters of output for one request; a page shows half of it
 let python;
-let now = 0; // the id of the request that is worked on
-let dying = false; // Pyodide says how it dies, at length
+let now = 0; // id of the current request
+let dying = false; // Pyodide prints a long report when it crashes
 
-// A reader's code has no postMessage (confined.js), and what it makes of JSON is not what speaks here: so a page gets
-// texts, none longer than it reads. An object of a hundred megabytes would hold it up while it is unpacked.
+// A reader's code has no postMessage (confined.js), and cannot replace this copy of `stringify`: so a page gets only texts
+// within its limit. An object of a hundred megabytes would block it while it is unpacked.
 const post = self.postMessage.bind(self);
 const { stringify } = JSON;
 const tell = (message) => {
@@ -20,7 +19,7 @@ const tell = (message) => {
   post(text.length <= LONGEST ? text : stringify({ id: now, failed: "It says more than a page can show." }));
 };
 
-// Pyodide fetches for itself: it gets what the page has handed over, and nothing else.
+// Pyodide calls `fetch`: it gets only the files that the page has passed.
 const given = new Map();
 const handOver = async (address) => {
   const name = String(address).split("/").at(-1);
@@ -48,7 +47,7 @@ packed.getvalue()
 const unpack = (archive) => python.unpackArchive(archive, "bztar", { extractDir: "/course" });
 
 const STEPS = {
-  // `module`: Pyodide's WebAssembly, which the page has compiled; `compiled`: what Python had compiled before, if anything.
+  // `module`: Pyodide's WebAssembly, compiled by the page; `compiled`: bytecode that an earlier Python compiled, or null.
   async python({ module, compiled }) {
     const streaming = WebAssembly.instantiateStreaming;
     given.set("pyodide.asm.wasm", null);
@@ -58,7 +57,7 @@ const STEPS = {
     confine();
     const decoder = new TextDecoder();
     const write = (piece) => (speak(decoder.decode(piece, { stream: true })), piece.length);
-    python.FS.mkdir("/compiled"); // Python makes folders in it, but not itself
+    python.FS.mkdir("/compiled"); // Python creates its subfolders, but not the folder itself
     python.runPython("import sys; sys.pycache_prefix, sys.dont_write_bytecode = '/compiled', False");
     python.setStdout({ write });
     python.setStderr({ write: (piece) => (/^Stack \(most recent|^Fatal/.test(decoder.decode(piece)) ? (dying = true) : dying || write(piece), piece.length) });
@@ -66,7 +65,7 @@ const STEPS = {
   },
   async numpy() {
     await python.loadPackage("numpy", { messageCallback() {}, errorCallback() {} });
-    python.runPython(OLD); // what was compiled belongs to a source of that age
+    python.runPython(OLD); // so that the modification times match those in the compiled bytecode
   },
   grader({ archive }) {
     unpack(archive);
@@ -78,7 +77,7 @@ const STEPS = {
     tell({ say: "Starting the checks" });
     python.pyimport("autograder.page.check").ready(name);
   },
-  // What the checks of one exercise compare with.
+  // One exercise's part of the answer book.
   answers({ archive, name }) {
     const [lesson, exercise] = name.split("/");
     const folder = `/course/autograder/lessons/${lesson}/answers`;
@@ -87,7 +86,7 @@ const STEPS = {
   },
 };
 
-// What Python prints goes out in pieces: a loop that prints must not drown the page in messages.
+// Output is sent in batches, so that a loop that prints does not flood the page with messages.
 let waiting = "";
 let last = 0;
 let said = 0;
@@ -103,8 +102,7 @@ function flush() {
 }
 
 const ACTIONS = {
-  // `parts`: what each step is made of, in the order of the steps. `pack`: hand back what Python has compiled, which it
-  // does before any code of a reader's has run in it.
+  // `parts`: the data of each step, in order. `pack`: return the compiled bytecode, before any reader's code has run.
   async prepare({ parts, pack }) {
     tell({ say: "Starting Python" });
     for (const part of parts) {
@@ -150,7 +148,7 @@ self.onmessage = async ({ data }) => {
   } catch (error) {
     flush();
     const text = String(error?.message ?? error);
-    // a Python that has run out of its memory, or of its stack, is not to be used again
+    // a Python that has run out of memory or stack must not be used again
     const fatal = error?.name !== "PythonError" || /MemoryError/.test(text);
     tell({ failed: IN_WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? text.trim().split("\n").at(-1), fatal });
   }

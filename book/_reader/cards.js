@@ -1,4 +1,4 @@
-// The front page: how far this reader is in each lesson, on its card; and where to go on.
+// Shows the reader's progress in each lesson on its card of the front page.
 import { result } from "../_page/store.js";
 import { element } from "./element.js";
 import { placeIn, score } from "./kept.js";

@@ -1,8 +1,8 @@
-// A question with its options as a form: radio buttons, or checkboxes where several may be right.
+// A form for a question and its options: radio buttons, or checkboxes if several options are right.
 import { contentOf, element } from "./element.js";
 
 export class Choices {
-  // `question`, `lead` and `options` are elements of the page; the form shows copies of what is in them.
+  // `question`, `lead` and `options` are elements of the page; the form shows copies of their content.
   constructor({ question, lead = [], options, several = false, name }) {
     this.inputs = options.map((_, at) => element("input", { type: several ? "checkbox" : "radio", name, value: String(at) }));
     this.labels = options.map((option, at) =>
@@ -28,7 +28,7 @@ export class Choices {
 
   choose(places) { this.inputs.forEach((input, at) => (input.checked = places.includes(at))); }
 
-  // `verdicts`: places of options, and whether they are right.
+  // `verdicts`: [index of an option, whether it is right].
   mark(verdicts) {
     for (const label of this.labels) label.classList.remove("right", "wrong");
     for (const [at, right] of verdicts) this.labels[at].classList.add(right ? "right" : "wrong");

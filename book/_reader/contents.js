@@ -1,4 +1,4 @@
-// The contents at the side: the section that one is in stands out, and what it holds is listed.
+// Highlights the current section in the table of contents at the side, and expands it.
 export function followContents() {
   const links = new Map();
   for (const link of document.querySelectorAll(".page-toc a[href^='#']")) {

@@ -1,4 +1,4 @@
-// An element with attributes (`onclick` and the like are listeners) and children.
+// Create an element with attributes (names like `onclick` are listeners) and children.
 export const element = (tag, attributes = {}, ...children) => {
   const one = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -9,5 +9,5 @@ export const element = (tag, attributes = {}, ...children) => {
   return one;
 };
 
-// Copies of what is in an element.
+// Copies of an element's child nodes.
 export const contentOf = (node) => [...node.cloneNode(true).childNodes];

@@ -1,12 +1,12 @@
-// What a preview shows of the place that a link leads to: copies of elements of this page, or of one that was fetched.
+// The content of a link's preview: copies of elements at its target, in this page or a fetched one.
 import { element } from "./element.js";
 
-const ENOUGH = 420; // letters of a section
+const ENOUGH = 420; // characters of a section
 const NOT_SHOWN = "script, style, form, button, iframe, object, embed, link, meta, base, foreignObject, .headerlink, .copybtn, .live-tools, .widget, .exercise, .exercise-card, .page-progress, .page-small, details, .quiz, .predict, .citation > .label, [hidden]";
-const DROPPED = /^(?:id|role|tabindex|aria-describedby|aria-labelledby|on.*)$/i; // a handler is none of ours
+const DROPPED = /^(?:id|role|tabindex|aria-describedby|aria-labelledby|on.*)$/i; // our pages have no handlers in attributes
 const HEADING = "h1, h2, h3, h4, h5, h6";
 
-// Elements of `page` that tell what is at `id`; none where that is not on the page. Without an id: what the page is.
+// Elements of `page` that summarise the target `id`; none if it does not exist. Without an id, a summary of the page.
 export function glimpse(page, id) {
   if (!id) return beginning(page.querySelector("article h1"));
   const target = page.getElementById(id);
@@ -14,18 +14,18 @@ export function glimpse(page, id) {
   const figure = target.closest("figure");
   if (figure) return [figure];
   if (target.matches("dt")) return [target, meaning(target)].filter(Boolean);
-  const next = target.matches("span:empty") ? target.nextElementSibling : target; // a label stands before what it names
+  const next = target.matches("span:empty") ? target.nextElementSibling : target; // a label precedes its target
   const heading = target.matches("section") ? target.querySelector(HEADING) : next?.matches(HEADING) && next;
   return heading ? beginning(heading) : [next].filter(Boolean);
 }
 
-// What a list says of a term: several terms may share it.
+// The definition of a term in a list; several terms may share one.
 function meaning(term) {
   const next = term.nextElementSibling;
   return next?.matches("dt") ? meaning(next) : next;
 }
 
-// A heading and what follows it, until that is enough. Of a page, its TL;DR.
+// A heading and the elements after it, up to ENOUGH characters; for a page's title, its TL;DR.
 function beginning(heading) {
   if (!heading) return [];
   const found = [];
@@ -39,7 +39,7 @@ function beginning(heading) {
   return [heading, ...found];
 }
 
-// Copies that can stand on any page: no ids, nothing to press, pictures with their whole address.
+// Copies that work in any page: without ids and buttons, and with absolute addresses of pictures.
 export function copies(elements, address) {
   return elements.map((original) => {
     const box = element("div", {}, document.importNode(original, true));

@@ -1,11 +1,11 @@
-// What the reader has chosen and read, kept in this browser beside drafts and results.
+// Stores the reader's quiz choices and reading progress in this browser.
 import { parsed, write } from "../_page/store.js";
 
 export { listen } from "../_page/store.js";
 
 export const lesson = () => location.pathname.split("/").at(-1).replace(/\.html$/, "") || "index";
 
-// What was chosen in a quiz: the options by their places, and whether the first try was right.
+// The choice in a quiz: indices of options, and whether the first try was right; null if there is none.
 export function chosenIn(slug, id) {
   const found = parsed(quizKey(slug, id));
   const places = found?.chosen;
@@ -13,13 +13,13 @@ export function chosenIn(slug, id) {
   return { first: found.first === true, chosen: places };
 }
 
-// How far a chapter was read, in per cent.
+// How much of a chapter was read, in per cent.
 export function placeIn(slug) {
   const found = parsed(placeKey(slug));
   return Number.isFinite(found) ? Math.min(100, Math.max(0, Math.round(found))) : 0;
 }
 
-// Returns what to say where the browser keeps nothing.
+// Store a value. Returns a message if that fails, else "".
 export function keep(key, value) {
   return write(key, value === null ? null : JSON.stringify(value)) ? "This browser keeps nothing for this page: your answers are forgotten when you leave." : "";
 }
@@ -27,7 +27,7 @@ export function keep(key, value) {
 export const quizKey = (slug, id) => `quiz:${slug}/${id}`;
 export const placeKey = (slug) => `place:${slug}`;
 
-// How a lesson's quizzes went, of those that the book has now.
+// Counts of a lesson's quizzes: all, answered, and right at the first try.
 export function score(slug, ids) {
   const found = ids.map((id) => chosenIn(slug, id)).filter(Boolean);
   return { all: ids.length, asked: found.length, first: found.filter((one) => one.first).length };

@@ -1,4 +1,4 @@
-// How far one has read: a line along the top of the screen, and what the front page says of the lesson.
+// Tracks reading progress: shows it as a line at the top of the screen, and stores it for the front page.
 import { element } from "./element.js";
 import { keep, lesson, placeIn, placeKey } from "./kept.js";
 

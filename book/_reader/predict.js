@@ -1,4 +1,4 @@
-// Predict, then see: an output stays closed until the reader has chosen, or wants to be shown.
+// Predict, then see: an output stays closed until the reader chooses an option or opens it.
 import { Choices } from "./choices.js";
 
 export function predictions() {
@@ -7,7 +7,7 @@ export function predictions() {
     const options = [...box.querySelectorAll(":scope > .predict-options > li")];
     const choices = new Choices({ question: box.querySelector(".predict-question"), options, name: `predict-${number}` });
     const right = options.findIndex((option) => option.classList.contains("right"));
-    if (!closed) continue; // a book that was built without its outputs has none to close
+    if (!closed) continue; // a book built without outputs
     const answers = [...closed.querySelectorAll(":scope > .quiz-answer")];
     choices.checked = () => {
       const [chosen] = choices.chosen();

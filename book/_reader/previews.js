@@ -1,18 +1,18 @@
-// Previews: what a link of the text leads to, shown beside it. A pointer that rests on the link opens one, and so does
-// the focus of who uses keys; Escape closes it, and so does leaving both. A finger gets the link, as ever.
+// Previews of links in the text. Resting the pointer on a link or focusing it with the keyboard opens its preview; Escape,
+// or leaving both link and preview, closes it. Touch follows the link as usual.
 import { element } from "./element.js";
 import { copies, glimpse } from "./glimpse.js";
 
 const LINKS = "article a.reference.internal[href]:not(.sd-stretched-link)";
 const REST = 250; // ms on a link before it opens
-const GRACE = 300; // ms for the way from the link into the preview
-const GAP = 6; // px between both
-const EDGE = 8; // px to the window's sides
+const GRACE = 300; // ms for moving the pointer from the link into the preview
+const GAP = 6; // px between link and preview
+const EDGE = 8; // px to the window's edges
 
 const here = () => location.href.split("#")[0];
 const fetched = new Map();
 
-// A page of the book. Browsers let no page of the disk read another: there a link to another page stays a link.
+// A page of the book; null if it cannot be read: a page opened from the disk may not read other pages.
 function page(address) {
   if (address === here()) return document;
   if (location.protocol === "file:" || new URL(address).origin !== location.origin) return null;
@@ -37,15 +37,15 @@ const inSight = (one) => {
 class Preview {
   constructor() {
     this.box = element("div", { class: "preview bd-content bd-article", id: "preview", role: "tooltip", hidden: true });
-    this.link = null; // whose preview is open, or about to be
+    this.link = null; // the link whose preview is open or about to open
     this.timer = 0;
     this.box.addEventListener("pointerenter", () => clearTimeout(this.timer));
     this.box.addEventListener("pointerleave", () => this.leave());
-    this.box.addEventListener("load", () => this.place(), true); // a picture has its size now
-    document.querySelector("main").append(this.box); // not in the body: what is read out belongs to a landmark
+    this.box.addEventListener("load", () => this.place(), true); // a picture's size is known now
+    document.querySelector("main").append(this.box); // not the body: content should be inside a landmark
   }
 
-  // `y`: where the pointer is, as a link may go over two lines.
+  // `y`: the pointer's position, because a link may wrap over two lines.
   approach(link, y = null) {
     if (link === this.link) {
       if (!this.box.hidden) clearTimeout(this.timer); // back from the preview, or on its way there
@@ -64,7 +64,7 @@ class Preview {
   open(found, address) {
     const id = decodeURIComponent(this.link.hash.slice(1));
     const elements = glimpse(found, id);
-    if (found === document && elements.some(inSight)) return; // it can be seen as it is
+    if (found === document && elements.some(inSight)) return; // the target is visible already
     const shown = copies(elements, address);
     if (!shown.length) return;
     this.box.replaceChildren(...shown);
@@ -73,7 +73,7 @@ class Preview {
     this.place();
   }
 
-  // Under the link's line where there is room, else above it.
+  // Place the preview below the link's line if there is room, else above it.
   place() {
     if (this.box.hidden) return;
     const lines = [...this.link.getClientRects()];
@@ -107,7 +107,7 @@ class Preview {
     this.box.replaceChildren();
   }
 
-  // Stays closed until the pointer or the focus comes again.
+  // Close, and stay closed until the link is hovered or focused again.
   dismiss() {
     const { link } = this;
     this.close();

@@ -1,4 +1,4 @@
-// Paper has no clicks: what is folded is open in print. Pages say the same in CSS, for browsers that can.
+// Opens all folded parts for printing. The style sheet does the same, for browsers that support it.
 export function openInPrint() {
   let opened = [];
   addEventListener("beforeprint", () => {

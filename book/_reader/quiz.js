@@ -1,4 +1,4 @@
-// Quizzes: choose, check, and read the answer to what was chosen. What counts is the first try.
+// Quizzes: choose, check, and read the answer to the choice. The score counts first tries.
 import { Choices } from "./choices.js";
 import { chosenIn, keep, lesson, quizKey, score } from "./kept.js";
 
@@ -13,7 +13,7 @@ class Quiz {
     this.choices = new Choices({ question, lead, options: texts, several: this.right.length > 1, name: box.id });
     this.choices.checked = () => this.check();
     box.prepend(this.choices.form);
-    box.classList.add("quiz-live"); // the folded form is for print from now on
+    box.classList.add("quiz-live"); // from now on the folded options are only for print
     const before = this.before();
     if (before) {
       this.choices.choose(before.chosen);
@@ -21,7 +21,7 @@ class Quiz {
     }
   }
 
-  // What was chosen here before, where the quiz still has these options.
+  // The stored choice, if the quiz still has these options.
   before() {
     const found = chosenIn(lesson(), this.id);
     return found && found.chosen.every((at) => at < this.options.length) ? found : null;
@@ -36,7 +36,7 @@ class Quiz {
     this.choices.said.textContent = [good ? "Right." : more, this.page.score(), refused].filter(Boolean).join(" ");
   }
 
-  // Marks what was chosen and answers it; returns whether it is right.
+  // Mark and answer a choice. Returns whether it is right.
   show(chosen) {
     const isRight = (at) => this.right.includes(at);
     this.choices.mark(chosen.map((at) => [at, isRight(at)]));

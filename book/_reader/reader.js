@@ -1,5 +1,4 @@
-// What every page of the book does for its reader, without Python: quizzes, predictions, how far one is, previews
-// of links, print.
+// The script of every page, without Python: quizzes, predictions, progress, previews of links, print.
 import { cards } from "./cards.js";
 import { followContents } from "./contents.js";
 import { predictions } from "./predict.js";

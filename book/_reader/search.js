@@ -1,4 +1,4 @@
-// The search page: sections that answer, each with the sentence around the words. All of it works from the disk, too.
+// The search page: lists matching sections, each with the best sentence. It also works from the disk.
 import { element } from "./element.js";
 import { Sections } from "./sections.js";
 

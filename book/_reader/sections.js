@@ -1,16 +1,16 @@
-// Which sections of the book answer a question. The words are Sphinx's: its list of words to leave out, and its stemmer.
+// Finds the sections of the book that match a query, with Sphinx's stop words and stemmer.
 import MiniSearch from "minisearch";
 
 const LISTS = /^(objectives|exercises|next up|interview questions|checkpoint questions|research hooks|key takeaways|bibliography)$/i;
-const ASKING = "can could did do does get got how i me my should what when where which who why you".split(" "); // of questions, not of answers
-const RANKED = 60; // sections that are looked at sentence by sentence
+const ASKING = "can could did do does get got how i me my should what when where which who why you".split(" "); // common in questions, not in the text
+const RANKED = 60; // sections that are ranked by their sentences
 
-// `rows`: [page, anchor, title, titles above, text]. `stem` gives the root of a word.
+// `rows`: [page, anchor, title, titles above, text]. `stem` returns the stem of a word.
 export class Sections {
   constructor(rows, stem, leftOut) {
     this.rows = rows;
     const empty = new Set([...leftOut, ...ASKING]);
-    const roots = new Map(); // stemming is most of the time that an index takes
+    const roots = new Map(); // a cache, because stemming takes most of the indexing time
     this.term = (word) => {
       const small = word.toLowerCase();
       if (!roots.has(small)) roots.set(small, empty.has(small) ? null : stem(small));
@@ -21,14 +21,14 @@ export class Sections {
     this.known = new Set(roots.values());
   }
 
-  // Sections with all of the words, best first; then those with some of them. `terms`: roots that were found in each.
+  // Sections with all of the words, best first; then those with some of them. `terms`: the stems found in each.
   find(question, most = 30) {
     const phrase = question.trim().toLowerCase();
     const asked = new Set(this.words(question).map(([, , root]) => root).filter(Boolean));
     const options = {
       boost: { title: 4, above: 1.5 },
       prefix: (term) => term.length > 3,
-      fuzzy: (term) => (term.length > 4 && !this.known.has(term) ? 0.2 : false), // what the book never says is a slip
+      fuzzy: (term) => (term.length > 4 && !this.known.has(term) ? 0.2 : false), // a word that is not in the book is taken as a typo
       weights: { prefix: 0.3, fuzzy: 0.15 },
       boostDocument: (id) => this.weight(id),
     };
@@ -41,7 +41,7 @@ export class Sections {
     });
   }
 
-  // Cards and lists of questions name everything, and explain nothing. A chapter's beginning says what all of it is about.
+  // Lists and the front page mention much but explain little, so they rank low; a chapter's beginning ranks high.
   weight(id) {
     const [page, , title, above] = this.rows[id];
     if (page === "index") return 0.15;
@@ -49,18 +49,18 @@ export class Sections {
     return above.length ? 1 : 1.5;
   }
 
-  // Words that stand in one sentence belong together, and so do those that stand there as they were typed.
+  // Rank sections higher if the words are in one sentence, and more so if the whole phrase is.
   closest(found, asked, phrase) {
     const near = ({ id, score }) => score * (1 + this.best(this.rows[id][4], asked, phrase).worth / asked.size);
     return found.slice(0, RANKED).map((one) => [near(one), one]).sort(([one], [other]) => other - one).map(([, one]) => one);
   }
 
-  // The words of a text: [from, to, root].
+  // The words of a text: [from, to, stem].
   words(text) {
     return [...text.matchAll(/[^\s\p{P}]+/gu)].map((word) => [word.index, word.index + word[0].length, this.term(word[0])]);
   }
 
-  // Pieces of a text, those that were asked for as { mark }.
+  // Split a text into pieces, with matching words as { mark }.
   marked(text, terms) {
     const pieces = [];
     let at = 0;
@@ -72,7 +72,7 @@ export class Sections {
     return [...pieces, text.slice(at)].filter((piece) => piece !== "");
   }
 
-  // The sentence, or the line of code, with most of the words; `phrase` in it counts twice as much as all of them.
+  // The sentence, or line of code, with the most words; containing `phrase` counts twice as much as all of them.
   best(text, terms, phrase) {
     let best = { worth: -1 };
     for (const [at, sentence] of text.split(/\n|(?<=[.?!]) (?=[^a-z])/).entries()) {
@@ -83,7 +83,7 @@ export class Sections {
     return best;
   }
 
-  // That sentence, and one with words that it has not.
+  // The best sentence, and the best one for the words that it lacks.
   excerpt(text, terms, phrase) {
     const first = this.best(text, terms, phrase);
     const second = this.best(text, new Set([...terms].filter((term) => !first.found.has(term))));
@@ -91,7 +91,7 @@ export class Sections {
     return shown.map(({ sentence }) => this.cut(sentence, terms, 260 / shown.length)).join(" … ").replace(/… …/g, "…");
   }
 
-  // A sentence, or of a long one what is around the words.
+  // A sentence, cut around its first matching word if it is too long.
   cut(sentence, terms, long) {
     if (sentence.length <= long) return sentence;
     const first = this.words(sentence).find(([, , root]) => terms.has(root))?.[0] ?? 0;

@@ -1,4 +1,4 @@
-"""For the tests of pages: widgets' behind a file server, or those of the built book, and a browser."""
+"""Fixtures for tests of pages: file servers for pages of widgets and for the built book, and a browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def widget_book(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page for each module that has the text of one: in one book, built by the process that comes first."""
+    """One book with a page for each module that defines one's text; the first process to need it builds it."""
     modules = dict.fromkeys(item.module for item in request.session.items if isinstance(item, pytest.Function))
     texts = {module.__name__: module.PAGE_TEXT for module in modules if hasattr(module, "PAGE_TEXT")}
     base = tmp_path_factory.getbasetemp()
@@ -59,7 +59,7 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Browser]
 
 @pytest.fixture
 def chromium(browsers: list[Browser], tmp_path_factory: pytest.TempPathFactory) -> Browser:
-    """The module's browser; another where it has ended in the test before, which alone is to fail."""
+    """The module's browser; a new one if it crashed in an earlier test, so that only that test fails."""
     if browsers[-1].process.poll() is not None:
         browsers.append(Browser(tmp_path_factory.mktemp("profile")))
     return browsers[-1]

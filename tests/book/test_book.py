@@ -1,7 +1,7 @@
-"""The built book: its pages are there and computed, nothing on them is broken, and they need no other host.
+"""The built book: all pages exist and are computed, nothing in them is broken, and they need no other host.
 
-Each check is a function that lists what is wrong in a folder of pages. It is run on the book, and, so that it is known
-to work, on a small page that has the fault it is for.
+Each check is a function that lists the faults in a folder of pages. It runs on the book and, to show that it works, on
+a small page with the fault.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def parse(page: Path) -> BeautifulSoup:
 
 @cache
 def places(page: Path) -> set[str]:
-    """What a link may point to on `page`."""
+    """The ids on `page` that a link may point to."""
     return {str(element["id"]) for element in parse(page).select("[id]")}
 
 
@@ -144,7 +144,7 @@ def errors(folder: Path) -> list[str]:
 
 
 def mute_images(folder: Path) -> list[str]:
-    """Images without a text for those who do not see them."""
+    """Images without alternative text."""
     return [
         f"{page.name}: {image.get('src')}"
         for page, soup in pages(folder)
@@ -154,7 +154,7 @@ def mute_images(folder: Path) -> list[str]:
 
 
 def stray_values(folder: Path) -> list[str]:
-    """The value of a last line, shown by a cell whose code is hidden: nobody can tell what it is."""
+    """Values of last lines that cells with hidden code show, so that readers cannot know what they are."""
     return [
         f"{page.name}: {output.get_text().strip()[:100]}"
         for page, soup in pages(folder)
@@ -243,7 +243,7 @@ def test_figures_were_drawn(book: Path, chapter: str) -> None:
 
 @pytest.mark.parametrize("chapter", ["index", *CHAPTERS])
 def test_numbers_were_computed(book: Path, chapter: str) -> None:
-    """Every number that the source takes from a cell stands on the page."""
+    """Every number that the source takes from a cell is on the page."""
     source = (SOURCE / f"{chapter}.md").read_text()
     article = parse(book / f"{chapter}.html").select_one("article")
     assert article is not None
@@ -272,7 +272,7 @@ def test_quizzes_answer_back(book: Path, chapter: str) -> None:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_questions_stand_where_they_are_about_something(book: Path, chapter: str) -> None:
-    """Two quizzes at most at the end, the others in their sections; and something to predict before it is shown."""
+    """A chapter has at most two quizzes at the end, the others in their sections, and at least one prediction."""
     soup = parse(book / f"{chapter}.html")
     assert 1 <= len(soup.select("#checkpoint-questions .quiz")) <= 2
     sections = {quiz.find_parent("section")["id"] for quiz in soup.select(".quiz")}  # type: ignore[index]
@@ -285,7 +285,7 @@ def test_questions_stand_where_they_are_about_something(book: Path, chapter: str
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_interview_questions_stand_on_their_page(book: Path, chapter: str) -> None:
-    """Each question that a chapter asks, in the words that it asks it in, under a link to the chapter."""
+    """The page lists each chapter's questions, word for word, below a link to the chapter."""
     collected = parse(book / "interview.html")
     link = collected.select_one(f'article a[href="{chapter}.html#interview-questions"]')
     assert link is not None

@@ -27,9 +27,9 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 ROOT = Path(__file__).parents[2]
 KILOBYTES = 600
-"""What a page may weigh before the first click, compressed."""
+"""Maximum compressed size of a page before the first click, in KB."""
 SOON = 1000
-"""Where the first picture or experiment of a chapter begins at the latest, in pixels of a window 1440 wide."""
+"""Maximum distance of a chapter's first picture or experiment from the top, in pixels, in a window 1440 wide."""
 PHONE = 360
 """Width in CSS pixels of a small phone. Headless Chromium opens no window that narrow, so pages are put in a frame."""
 
@@ -44,7 +44,7 @@ def elsewhere(requests: list[str]) -> list[str]:
 
 
 def errors(seen: Visit) -> list[str]:
-    """What the console says of scripts that failed."""
+    """The console's errors of scripts."""
     return [line for line in seen.console if line.startswith("Uncaught")]
 
 
@@ -77,7 +77,7 @@ def frames(folder: Path, site: str) -> tuple[Visit, dict[str, int]]:
 
 
 def test_pages_stand_alone_and_fit_a_phone(folder: Path, site: str) -> None:
-    """No page asks another host or fails in a script, and none is wider than the screen: what is wide scrolls."""
+    """No page requests another host, has a script error or is wider than the screen: wide elements scroll."""
     seen, widths = frames(folder, site)
     assert any("katex.min.css" in url for url in seen.requests)
     assert elsewhere(seen.requests) == []
@@ -110,7 +110,7 @@ def test_pages_open_from_the_disk(folder: Path) -> None:
 
 
 def test_pages_are_light(chromium: Browser, folder: Path, site: str) -> None:
-    """What Chromium fetches for a page, each file as gzip makes it: no page waits for what it does not show."""
+    """The gzipped size of all files that Chromium fetches for a page is limited."""
     names = [page.name for page in sorted(folder.glob("*.html"))]
     weights = {
         name: round(look(chromium, f"{site}/{name}", folder)[1])
@@ -157,7 +157,7 @@ def test_a_picture_comes_soon(chromium: Browser, site: str, chapter: str) -> Non
 
 @pytest.mark.parametrize("chapter", syllabus())
 def test_every_experiment_asks_before_it_shows(chromium: Browser, site: str, chapter: str) -> None:
-    """Each stands in a numbered figure, has a name of its own, and each answer opens it at the case asked about."""
+    """Each is in a numbered figure and has its own name, and each answer opens it at the case in question."""
     address = f"{site}/{chapter}.html"
     chromium.open(address)
     chromium.js("localStorage.clear()")
@@ -192,7 +192,7 @@ def test_every_experiment_asks_before_it_shows(chromium: Browser, site: str, cha
 
 @pytest.mark.parametrize("page", ["index", "ch06_vjps", "ch14_scaling_out"])
 def test_names_in_code_stay_whole_and_marks_stay_with_formulas(chromium: Browser, site: str, page: str) -> None:
-    """At a desktop's width no name is broken in its middle, and no full stop begins a line after a formula."""
+    """On a desktop, no name in code is broken between lines, and no line begins with a full stop after a formula."""
     chromium.open(f"{site}/{page}.html", width=1440)
     broken = chromium.js(
         "[...document.querySelectorAll('main code.literal .pre')].filter((one) => one.getClientRects().length > 1"

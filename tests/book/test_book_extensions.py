@@ -1,4 +1,4 @@
-"""What the book adds to Sphinx: quizzes, formulas rendered at build time, and builds that fail when they should."""
+"""The book's Sphinx extensions: quizzes, formulas rendered at build time, and builds that fail when they should."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ kernelspec: {name: python3}
 
 
 def jupyter_book(folder: Path, page: str) -> subprocess.CompletedProcess[str]:
-    """Build a book of one page with the configuration of ours."""
+    """Build a book of one page with our book's configuration."""
     for name in ("_ext", "_static", "node_modules"):
         (folder / name).symlink_to(SOURCE / name)
     shutil.copy(SOURCE / "_config.yml", folder)

@@ -1,6 +1,6 @@
-"""Hostile code in a page, hostile values in its storage, hostile files: shown as text, and kept away from all else.
+"""Hostile code in a page, hostile values in its storage, and hostile files are shown as text and do no harm.
 
-The hostile code is a classmate's notebook, which a reader loads, or a cell. It has `import js`, as Pyodide gives it.
+The hostile code is in a classmate's notebook, which a reader loads, or in a cell. It can `import js` from Pyodide.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MARKUP = "<img src=x onerror='window.caught = 1'><script>window.caught = 2</scri
 
 
 def kinds() -> dict[str, list[str]]:
-    """What a worker may say, and what it may be asked for, as the page's own list has them."""
+    """The kinds of messages and of actions in the page's own list."""
     program = (
         f"import({json.dumps((SCRIPTS / 'messages.js').as_uri())}).then(({{ KINDS, ANSWERS }}) =>"
         " console.log(JSON.stringify({ said: Object.keys(KINDS), answers: Object.keys(ANSWERS) })))"
@@ -80,7 +80,7 @@ def visit(reader: Reader, page: str = PAGE) -> None:
 
 
 def nothing_ran(reader: Reader) -> None:
-    """No markup of the worker's is in the page, and no script of it ran."""
+    """Assert that no markup from the worker is in the page, and that no script of it ran."""
     assert reader.js("window.caught") is None
     strange = "img[src=x], a[href^='javascript:'], [onerror], .exercise-card [id], .live-out script, .page-line script"
     found = (
@@ -90,7 +90,7 @@ def nothing_ran(reader: Reader) -> None:
 
 
 def say(reader: Reader, message: str) -> str:
-    """Run a cell that sends the page a message, whatever its id is to be; what the page says of it then."""
+    """Run a cell that sends the page a message with the right id; return what the page then shows."""
     code = (
         "import js, json\n"
         f"message = {message}\n"
@@ -138,7 +138,7 @@ def test_every_message_is_text_or_refused(reader: Reader) -> None:
 
 
 def check_says(reader: Reader, told: str) -> str:
-    """A classmate's notebook, loaded, whose code answers the check: what the page shows of it."""
+    """What the page shows after it has loaded a classmate's notebook whose code forges the check's answer."""
     source = (
         "import sys\n"
         "def relu_vjp(g, x):\n"
@@ -170,7 +170,7 @@ KEPT |= {"backprop:result:ch06_vjps/relu_vjp", "backprop:loaded:ch06_vjps", "bac
 
 
 def test_a_loaded_notebook_s_card_is_data(reader: Reader) -> None:
-    """A classmate's notebook read the drafts of all chapters: its code put markup into the card of a check."""
+    """A classmate's notebook could put markup into a check's card, and so read the drafts of all chapters."""
     try:
         visit(reader)
         before = set(reader.js("Object.keys(localStorage)"))
@@ -247,7 +247,7 @@ def test_a_worker_that_floods_or_ends_is_told(reader: Reader) -> None:
 
 
 def test_a_plan_gives_no_work_of_other_chapters_away(reader: Reader) -> None:
-    """Which answers a cell needs is the worker's word, and the page gives those that its code imports."""
+    """The worker may ask for any answers, but the page only gives those that its own code imports."""
     visit(reader)
     lie = (
         "import sys, json\n"
@@ -269,7 +269,7 @@ STORED += [json.dumps([{"before": MARKUP, "source": MARKUP}]), json.dumps({"chos
 
 
 def test_no_stored_value_breaks_a_page_or_becomes_markup(reader: Reader) -> None:
-    """A value for every key that pages have read or written, and the theme's own: other pages share the origin."""
+    """Any page of the origin can write any value to every key that our pages or the theme use."""
     watch = (
         "const was = Storage.prototype.getItem; window.asked = new Set();"
         "Storage.prototype.getItem = function (key) { asked.add(key); return was.call(this, key); }"
@@ -335,7 +335,7 @@ def test_no_script_of_ours_makes_markup_of_a_text() -> None:
 
 
 def test_every_page_has_a_policy_and_keeps_it(live_book: Path, reader: Reader) -> None:
-    """Over a file server and from a disk: scripts and typefaces are there, and nothing forbidden."""
+    """Both from a file server and from the disk, scripts and typefaces load, and nothing forbidden does."""
     seen = "(window.broken ??= []).push([event.violatedDirective, event.blockedURI.slice(0, 80)])"
     watch = f"addEventListener('securitypolicyviolation', (event) => {seen})"
     pages = sorted(page.name for page in live_book.glob("*.html"))

@@ -1,4 +1,4 @@
-"""What Load, Undo and Reset replace: it judges nothing that comes after it, and none of it is lost."""
+"""Code that Load, Undo and Reset replace does not judge later answers, and no text is lost."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ FILL = "for (let n = 2 ** 22; n >= 1; n /= 2) try { localStorage.setItem('other'
 
 @pytest.fixture(autouse=True)
 def _empty(reader: Reader) -> Iterator[None]:
-    """Each begins, and leaves, with nothing stored."""
+    """Clear the storage before and after each test."""
     yield
     reader.js("localStorage.clear()")
 
 
 def friends(reader: Reader, more: str = "") -> None:
-    """One's own wrong answer, and in its place a friend's, which lies about each check of this Python."""
+    """Write a wrong answer, then load a friend's notebook, whose code forges all checks in the same Python."""
     load(reader, notebook({"relu_vjp": WRONG}), "mine.ipynb")
     load(reader, notebook({"relu_vjp": more + RIGHT + LIES, "tanh_vjp": "def tanh_vjp(g, y):\n    return g\n"}))
 
@@ -52,14 +52,14 @@ true
 
 
 def press(reader: Reader, *pressed: tuple[str, str]) -> None:
-    """Press these buttons in one go, before anything else happens in the page."""
+    """Press these buttons within one task of the page's event loop."""
     found = "[...document.querySelectorAll(selector)].find((one) => !one.hidden && one.textContent === words).click()"
     pairs = [[reader.exercise(name, "button"), words] for name, words in pressed]
     reader.js(f"for (const [selector, words] of {json.dumps(pairs)}) {found}; true")
 
 
 def test_no_order_of_check_and_undo_lets_former_code_judge(reader: Reader) -> None:
-    """It did when Undo was pressed while Python started, or while checks waited: a wrong answer passed."""
+    """A wrong answer used to pass if Undo was pressed while Python started, or while checks waited."""
     relu, card = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".exercise-card")
     reader.visit(PAGE)
     reader.js(COUNTED)
@@ -98,7 +98,7 @@ def test_no_order_of_check_and_undo_lets_former_code_judge(reader: Reader) -> No
 
 
 def test_undo_goes_back_over_several_loads_and_resets(reader: Reader) -> None:
-    """One's own answer was nowhere after Load and Reset, or after a second Load."""
+    """The reader's own answer used to be lost after Load and Reset, or after a second Load."""
     reader.visit(PAGE)
     relu = reader.exercise("relu_vjp")
     reader.fill(relu, "# mine")
@@ -124,7 +124,7 @@ def test_undo_goes_back_over_several_loads_and_resets(reader: Reader) -> None:
 
 
 def test_a_text_that_is_set_aside_stays_until_reset(reader: Reader) -> None:
-    """Load took its place, or where storage was full, deleted it; so did typing."""
+    """Load and typing used to replace it or, with a full storage, to delete it."""
     aside, rest = 60_000 * "#", notebook({"relu_vjp": RIGHT, "tanh_vjp": "# new"}, ["import math"])
     reader.js(f"localStorage.setItem({DRAFT!r}, '#'.repeat(60_000)); true")
     reader.visit(PAGE)
@@ -143,7 +143,7 @@ def test_a_text_that_is_set_aside_stays_until_reset(reader: Reader) -> None:
 
 
 def test_a_loaded_notebook_is_taken_as_the_grader_takes_it(reader: Reader) -> None:
-    """Of an answer in two cells one was loaded; `exercise` that is no name was an error of JavaScript."""
+    """Only one cell of an answer in two was loaded; an `exercise` that is not a string was a JavaScript error."""
     made = json.loads(notebook({"relu_vjp": "def relu_vjp(g, x):\n    return g * positive(x)"}))
     at = next(i for i, cell in enumerate(made["cells"]) if cell["metadata"].get("exercise") == "relu_vjp")
     half = made["cells"][at] | {"id": "half", "source": "def positive(x):\n    return x > 0\n"}
@@ -191,7 +191,7 @@ for number in range(10**6):
 
 
 def test_code_that_says_something_now_and_then_is_stopped(reader: Reader) -> None:
-    """Only silence was: each word of the worker's started the time of a step anew, for ever."""
+    """Only silent code used to be stopped, because each message restarted the time limit."""
     hook = reader.call("Page.addScriptToEvaluateOnNewDocument", source=SOONER)["identifier"]
     try:
         reader.visit(PAGE)

@@ -1,4 +1,4 @@
-"""A notebook that is loaded takes a page its room, its time or its Python, and none of it stays: in a real browser."""
+"""A loaded notebook that uses up a page's storage, time or Python does no lasting harm, in a real browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 @pytest.fixture(autouse=True)
 def _empty(reader: Reader) -> Iterator[None]:
-    """Each begins, and leaves, with nothing stored."""
+    """Clear the storage before and after each test."""
     yield
     reader.js("localStorage.clear()")
 
@@ -40,7 +40,7 @@ TOO_MUCH = {
 
 
 def test_a_file_that_is_too_large_for_a_page_leaves_all_as_it_was(reader: Reader) -> None:
-    """It filled the storage, so that other chapters' drafts were lost, or made a page that never started again."""
+    """It used to fill the storage, so that other chapters' drafts were lost, or left a page that never started."""
     reader.visit(PAGE)
     load(reader, notebook({"relu_vjp": WRONG}, ["import math"]))
     before = reader.js(DRAFTS)
@@ -65,7 +65,7 @@ def test_a_full_storage_takes_a_file_whole_or_not_at_all(reader: Reader) -> None
 
 
 def test_a_draft_that_is_not_stored_is_said_to_be_until_it_is(reader: Reader) -> None:
-    """The line of the editor stays, through checks and other edits, and goes when there is room."""
+    """The editor's message stays during checks and other edits, and disappears when there is room."""
     reader.visit(PAGE)
     reader.js(FILL)
     relu, line = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".page-unkept")
@@ -91,7 +91,7 @@ LEFT_BEHIND = {
 
 
 def test_what_is_stored_and_no_page_writes_is_set_aside_and_told(reader: Reader) -> None:
-    """150,000 cells of a file that an older page took: the page never started again."""
+    """A file with 150,000 cells, which an older page had stored, kept the page from starting."""
     reader.visit(PAGE)
     for key, value in LEFT_BEHIND.items():
         text = f"'#'.repeat({len(value)})" if set(value) == {"#"} else json.dumps(value)
@@ -156,7 +156,7 @@ MESSAGES = {
 
 
 def test_messages_that_are_too_large_end_the_worker_and_not_the_page(reader: Reader) -> None:
-    """50 ** 9 nodes, or 60 messages of 24 MB, and the page answered no more."""
+    """50 ** 9 nodes, or 60 messages of 24 MB, used to freeze the page."""
     relu = reader.exercise("relu_vjp")
     with hole(reader):
         reader.visit(PAGE)
@@ -183,7 +183,7 @@ SAME = "    import js\n    assert getattr(js.Array, 'mine', None) is None, 'one 
 
 
 def test_code_that_ran_does_not_judge_what_is_loaded_or_written_next(reader: Reader) -> None:
-    """It did, until the page was loaded anew: the reader's own wrong answer passed."""
+    """It used to, until the page was reloaded: the reader's own wrong answer passed."""
     reader.visit(PAGE)
     relu = reader.exercise("relu_vjp")
     load(reader, notebook({"relu_vjp": JUDGES}))

@@ -88,7 +88,7 @@ def saved_work(reader: Reader) -> str:
 
 
 def as_the_command(reader: Reader, folder: Path) -> str:
-    """What `backprop check` says first of what the page would save."""
+    """The first line that `backprop check` prints for the notebook that the page would save."""
     (folder / "ch06_vjps.ipynb").write_text(saved_work(reader), encoding="utf-8")
     command = [str(Path(sys.executable).with_name("backprop")), "check", "ch06/relu_vjp"]
     environment = {**os.environ, "COLUMNS": "300", "NO_COLOR": "1"}
@@ -120,7 +120,7 @@ def load(reader: Reader, notebook: str) -> None:
 
 
 def test_cells_of_ones_own_are_loaded_run_and_saved(reader: Reader) -> None:
-    """A helper in a cell beside the exercises' was lost, and every answer that called it failed."""
+    """A helper in an additional cell used to be lost, so that every answer that called it failed."""
     reader.visit(PAGE)
     mine = json.loads(saved_work(reader))
     at = next(i for i, cell in enumerate(mine["cells"]) if cell["metadata"].get("exercise") == "relu_vjp")

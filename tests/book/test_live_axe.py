@@ -1,4 +1,4 @@
-"""Pages with exercises and live cells as axe sees them, in a real browser: in both themes, on a desk and on a phone."""
+"""axe checks pages with exercises and live cells in a real browser, in both themes and on desktop and phone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violati
 
 
 def findings(reader: Reader) -> list[str]:
-    """What is worse than "minor" in our own cells, and what is serious anywhere."""
+    """axe's findings: in our own cells all but "minor" ones, elsewhere serious ones."""
     if not reader.js("'axe' in window"):
         reader.js(AXE.read_text(encoding="utf-8") + "; true")
     found: list[dict[str, Any]] = reader.js(RUN)
@@ -48,7 +48,7 @@ LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
 
 
 def test_a_page_at_work(reader: Reader) -> None:
-    """With an answer that was checked and compared with the stub, and a cell that ended in an error."""
+    """A page with an answer that was checked and compared with the stub, and a cell that ended in an error."""
     reader.visit("ch06_vjps.html", 1440)
     reader.fill(reader.exercise("relu_vjp"), WRONG)
     assert "Hint 1 of" in reader.checked("relu_vjp")

@@ -1,4 +1,4 @@
-"""What pages with live code offer beside it: changes, standing, a notebook, and a line for what fails."""
+"""Further features of pages with live code: showing changes, progress, a notebook, and one line for an error."""
 
 from __future__ import annotations
 

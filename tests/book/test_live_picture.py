@@ -1,4 +1,4 @@
-"""The picture of a tape in a page: of the course's engine, of the reader's own, and of nothing that is no picture."""
+"""The picture of a tape in a page: of the course's engine and of the reader's own; anything else is dropped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def visit(reader: Reader, width: int = 1200, theme: str = "light") -> None:
 
 
 def drawn(reader: Reader) -> list[str]:
-    """Press Run, and what the picture says then."""
+    """Press Run, and return the texts in the picture."""
     reader.js(f"document.querySelector({CELL + ' .live-out'!r})?.replaceChildren()")
     reader.press(CELL, "Run")
     reader.until(f"document.querySelector({CELL + ' .live-out'!r})?.childElementCount > 0")
@@ -37,7 +37,7 @@ def drawn(reader: Reader) -> list[str]:
 
 
 def write_own(reader: Reader, source: str, *unwritten: str) -> None:
-    """A reader's whole engine in the first cell of `Tensor`; the others are left empty, or as they were."""
+    """Write a whole engine into the first cell of `Tensor`; empty the others, except those `unwritten`."""
     notebook = json.loads((ROOT / "exercises" / "ch05_autograd_engine.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["metadata"].get("exercise", "").startswith("Tensor")]
     texts = {cell["id"]: "# above" for cell in cells if cell["metadata"]["exercise"] not in unwritten}

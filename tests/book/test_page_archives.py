@@ -1,4 +1,4 @@
-"""What a page's Python unpacks: shortened sources do what they did, and a judge finds all that it imports."""
+"""Archives for a page's Python: shortened sources behave as before, and a judge finds all of its imports."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_what_the_built_book_fetches_for_a_first_check_is_within_the_budget(
 
 @pytest.mark.slow
 def test_the_judge_finds_all_that_it_imports(archives: ModuleType, tmp_path: Path) -> None:
-    """With the archive and NumPy alone."""
+    """Only the archive and NumPy are importable."""
     with tarfile.open(fileobj=io.BytesIO(archives.common(ROOT, [LESSON]))) as archive:
         archive.extractall(tmp_path / "course", filter="data")
     found = find_spec("numpy")
@@ -206,7 +206,7 @@ def test_a_page_has_its_lessons_alone_and_the_digits_where_they_are_named(archiv
 
 
 def test_a_lesson_s_archive_has_no_answers_of_other_checks(archives: ModuleType, tmp_path: Path) -> None:
-    """They went together without a word, and a page told learners that right answers were wrong."""
+    """They used to be combined without an error, and a page then rejected right answers."""
     places = Places(tmp_path)
     check = places.checks(LESSON) / "forward.py"
     check.parent.mkdir(parents=True)

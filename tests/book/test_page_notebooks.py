@@ -98,7 +98,7 @@ def test_with_a_repository_it_fetches_the_course(module: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_a_chapter_runs_as_its_notebook(module: ModuleType, tmp_path: Path) -> None:
-    """A short one's code from the first cell to the last, by Jupyter, where a reader puts it."""
+    """Jupyter runs all cells of a short chapter in the folder where a reader puts it."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     slug = "ch02_chain_rule"
     text = (ROOT / "book" / f"{slug}.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Where NumPy's wheel for pages comes from: whatever the place, its bytes are those of Pyodide's lock file."""
+"""The sources of NumPy's wheel for pages: from any of them, its hash must match Pyodide's lock file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a link of the book shows before anyone follows it: by pointer, keys and finger, and from the disk."""
+"""Previews of the book's links: with pointer, keyboard and touch, and from the disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AXE = Path(__file__).parents[2] / "book" / "node_modules" / "axe-core" / "axe.mi
 OPEN = "!document.querySelector('#preview').hidden"
 FIGURE = "a.reference[href='#fig-ch01-failure']"
 SOON, LATER = 5000, 900
-"""Milliseconds: what is waited for at most, and what nothing may happen in."""
+"""Milliseconds: the longest wait for something, and the time in which nothing may happen."""
 KINDS = {
     "figure": ("ch01_computation_graph", FIGURE, "Fig. 1.2 Four backward walks"),
     "equation": ("ch01_computation_graph", "a.reference[href='#equation-eq-ch01-sum']", "(1.1)"),
@@ -47,7 +47,7 @@ def opens(browser: Browser) -> bool:
 
 
 def middle(browser: Browser, selector: str) -> list[float]:
-    """Where an element's first line is."""
+    """The centre of an element's first line."""
     place: list[float] = browser.js(
         f"(() => {{ const r = document.querySelector({selector!r}).getClientRects()[0];"
         " return [r.x + r.width / 2, r.y + r.height / 2]; })()"

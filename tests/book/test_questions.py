@@ -66,7 +66,7 @@ def text(browser: Browser, selector: str) -> str:
 
 
 def choose(browser: Browser, box: str, *words: str) -> None:
-    """Click the options that have these words, then Check."""
+    """Click the options that contain these words, then Check."""
     for one in words:
         labels = browser.js(f"[...document.querySelectorAll('{box} .choice')].map((one) => one.innerText)")
         place = next(at for at, label in enumerate(labels) if one in label)

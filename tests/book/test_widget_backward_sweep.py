@@ -61,7 +61,7 @@ def graph(inputs: dict[str, float], operations: Sequence[tuple[str, ...]]) -> di
 
 
 def swept(nodes: dict[str, Node], order: Sequence[str]) -> dict[str, float]:
-    """What each node holds after every one in `order` has sent once, whatever is still owed to it."""
+    """Each node's value after every node in `order` has sent once, even before all its uses have sent."""
     held = dict.fromkeys(nodes, 0.0) | {order[0]: 1.0}
     for name in order:
         for parent, local in zip(nodes[name].parents, nodes[name].local_gradients, strict=True):
@@ -232,7 +232,7 @@ def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:
-    """No wider than the screen, no text out of its box, no jump from message to message, and contrast."""
+    """It is no wider than the screen, texts stay in their boxes, messages cause no jumps, and contrast suffices."""
     chromium.open(site, width, theme)
     chromium.click(".backward-sweep input[name=order][value='1']:not([hidden] *)")
     put(chromium, 0, [-10, 10, 9.5, -9.5])

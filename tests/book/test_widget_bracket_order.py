@@ -54,7 +54,7 @@ def text(browser: Browser, selector: str) -> str:
 
 
 def rows(browser: Browser) -> dict[str, list[Any]]:
-    """By order: its FLOPs, the ratio, the bar's width in percent, and whether it is marked as the cheapest."""
+    """For each order: FLOPs, ratio, width of the bar in percent, and whether it is marked as the cheapest."""
     return dict(
         browser.js(
             f"Object.fromEntries([...document.querySelectorAll('{BOX} tbody tr')].map((row) => [row.dataset.order,"

@@ -69,7 +69,7 @@ def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, 
 
 @pytest.mark.parametrize("key", PATIENTS)
 def test_every_outcome_is_the_experiments(chromium: Browser, site: str, key: str) -> None:
-    """All tests one after the other: what each prints, here and for the healthy program, and whom it leaves."""
+    """For each test: its output here and for the healthy program, and the faults that remain possible."""
     chromium.open(site)
     patient(chromium, key)
     assert text(chromium, ".printed") == outcome("curve", key).printed
@@ -117,7 +117,7 @@ def test_the_curve_is_the_runs(chromium: Browser, site: str) -> None:
 
 @pytest.mark.parametrize("key", PATIENTS)
 def test_a_name_is_answered(chromium: Browser, site: str, key: str) -> None:
-    """Each name for each program, with no test and with the fewest: right, contradicted by what was seen, or not."""
+    """Each name for each program, without tests and with the fewest: right, contradicted by a test, or neither."""
     chromium.open(site)
     for tests in ((), fewest(key)[0]):
         patient(chromium, PATIENTS[0])

@@ -61,7 +61,7 @@ def press_run(browser: Browser) -> None:
 
 
 def shown(browser: Browser) -> dict[str, Any]:
-    """What stands in the boxes, beside the leaves and in the listing, and which arrows and walls are drawn."""
+    """The texts in the boxes, beside the leaves and in the listing, and the arrows and walls drawn."""
     all_of = f"[...document.querySelectorAll('{BOX} %s')]"
     return dict(
         browser.js(
@@ -83,7 +83,7 @@ def ways(edges: Collection[Edge], start: str) -> int:
 
 
 def answer(program: Program, cuts: Collection[Edge], leaf: str) -> str:
-    """What is to be said of a leaf of which nothing was guessed."""
+    """The expected sentence for a leaf without a guess."""
     grad, every = run(program, cuts).grads[leaf], ways(program.edges, leaf)
     left = ways([edge for edge in program.edges if edge not in cuts], leaf)
     if grad is None:

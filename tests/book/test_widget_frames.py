@@ -146,7 +146,7 @@ AFTER: dict[str, dict[str, str]] = {
 
 
 def fresh(browser: Browser, address: str, width: int = 1200, theme: str = "light") -> None:
-    """Open a page as one who has answered nothing."""
+    """Open a page with no stored answers."""
     browser.fresh()
     browser.open(address, width, theme)
 
@@ -165,7 +165,7 @@ def press(browser: Browser, name: str, words: str) -> None:
 
 
 def state(browser: Browser, name: str) -> dict[str, str]:
-    """What is set, as a reader sees it: a slider with stops has the stop that it names."""
+    """The settings as a reader sees them; a slider with named stops has the stop's name."""
     return dict(
         browser.js(
             f"Object.fromEntries([...{inside(name, 'form')}.elements].filter((one) => one.name && !one.disabled"
@@ -333,7 +333,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
 
 @pytest.mark.parametrize("name", NAMES)
 def test_controls_stay_in_view_on_a_phone(chromium: Browser, site: str, name: str) -> None:
-    """Scrolled to the lower end of the picture, one still sees the controls, below the page's bar."""
+    """Scrolled to the picture's lower end, the controls are still visible below the page's bar."""
     fresh(chromium, site, 390)
     chromium.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=False)
     press(chromium, name, "Just show me")

@@ -119,7 +119,7 @@ def size(n_bytes: float) -> str:
 
 
 def sentence(setting: dict[str, Any]) -> str:
-    """What is to be said: what fits, or the cheapest change; where that is more GPUs, both ways to have fewer."""
+    """The expected sentence: what fits, or the cheapest change; if that is more GPUs, both ways to need fewer."""
     step, gpu_bytes = training(setting), parse_bytes(setting["card"])
     memory = predict_memory(step)
     if fits(memory, gpu_bytes):
@@ -154,7 +154,7 @@ def columns(memory: Memory) -> dict[str, list[str]]:
 
 
 def assert_shown(browser: Browser, settings: list[dict[str, Any]]) -> list[str]:
-    """That each is shown as predicted; what is said of each."""
+    """Assert that each setting is shown as predicted; return the sentences."""
     all_shown = steer(browser, settings)
     for setting, shown in zip(settings, all_shown, strict=True):
         assert shown["said"] == sentence(setting), setting
@@ -349,5 +349,5 @@ def test_a_table_that_is_not_what_is_predicted_is_refused(monkeypatch: pytest.Mo
 
 
 def test_lengths_are_longer_than_a_chunk() -> None:
-    """With one chunk or less there is nothing to compute in chunks, and a constant would be none."""
+    """All lengths exceed one chunk; with one chunk or less there would be nothing to compute in chunks."""
     assert min(SEQS) > LOSS_ROWS

@@ -1,4 +1,4 @@
-"""Who holds what in ZeRO's stages: what the page shows is what course.memory and the lesson's function compute."""
+"""What each GPU stores in ZeRO's stages: the page shows what course.memory and the lesson's function compute."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The bank of VJPs that grades ch02's gradient checkers: right ones to accept, wrong ones to reject.
 
-The wrong ones are the mistakes that learners make in the rules of the next part, as that lesson's register has them.
+The wrong ones are the mistakes that learners make in the rules of the next part, from that lesson's `mistakes`.
 """
 
 from __future__ import annotations
@@ -20,25 +20,24 @@ OF_THE_RULES = "ch06_vjps"
 FOUND_BY_NO_DIFFERENCES = {
     # The dtype alone is wrong: a float32 gradient where the input is float32. All is float64 here.
     *("add_dtype_of_g", "embedding_always_float64"),
-    # Wrong at one point only, where the function has a kink or a tie and differences mean nothing.
+    # Wrong at one point only, where the function has a kink or a tie and differences are meaningless.
     *("relu_one_at_zero", "relu_half_at_zero", "max_full_to_each", "max_first_only", "max_near_ties"),
     *("pool_ties_to_all", "pool_ties_shared", "pool_ties_to_last", "pool_ties_in_column_order"),
-    # Wrong where exp overflows, some hundreds away from 0: right for numbers of size 1.
+    # Wrong where exp overflows, some hundreds away from 0, but right for numbers of size 1.
     *("sigmoid_overflows_below", "sigmoid_overflows_above", "tanh_overflows", "softmax_overflows"),
     *("softmax_global_maximum", "logsumexp_overflows", "cross_entropy_overflows", "attention_overflows"),
-    # Raise wherever they would be wrong: an exception tells enough by itself.
+    # Raise an exception wherever they would be wrong.
     *("sum_ignores_keepdims", "pool_without_leftovers"),
     *("axes_put_back_one_by_one", "channels_reversed", "height_for_width", "pool_first_window_alone"),
     "rms_row_term_along_columns",
 }
-"""The mistakes of the next part that a gradient checker cannot see on generic float64 inputs, or at no function of the
-bank."""
+"""Mistakes that a gradient checker cannot see on generic float64 inputs, or for any function of the bank."""
 
 MISTAKES_PER_RULE = 3
-"""A class's salt draws them: all together ask thousands of calls of a learner's checker, and tell no more about it."""
+"""Number of mistakes drawn per rule: all of them would need thousands of calls to a learner's checker."""
 
 VISIBLY_WRONG = 0.02
-"""The share of a gradient's largest entry by which a VJP of the bank is wrong, at least."""
+"""Minimum error of a wrong VJP in the bank, relative to the gradient's largest entry."""
 
 Vjp = Callable[..., Any]
 
@@ -51,7 +50,7 @@ class Function:
     compute: Callable[..., Any]
     inputs: tuple[np.ndarray, ...]
     arguments: tuple[Any, ...] = ()
-    """What follows the inputs in the rule's arguments: targets, an axis, a stride."""
+    """The rule's arguments after the inputs: targets, an axis, a stride."""
 
     def __post_init__(self) -> None:
         assert ops.FUNCTIONS[self.name] is self.compute
@@ -77,7 +76,7 @@ class Function:
         return self._jacobians_at(self.inputs)
 
     def _jacobians_at(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-        """For each input, shape of the output + shape of the input, exact: along the imaginary axis nothing cancels."""
+        """The Jacobian for each input, of shape output + input, exact by complex steps, which have no cancellation."""
         step, jacobians = 1e-30, []
         for i, x in enumerate(inputs):
             columns = []
@@ -107,7 +106,7 @@ def right(f: Function) -> Question:
 
 
 def wrong(f: Function, words: str, vjp: Vjp) -> Question:
-    """About a VJP that returns a tuple, or an array for a single input."""
+    """A question about a wrong VJP, which may return a tuple, or an array for a single input."""
     return Question(f, partial(as_tuple, vjp), False, words)
 
 
@@ -128,12 +127,12 @@ def function(mistake: Misconception) -> Vjp:
 
 
 def mistakes(rule: str) -> list[Misconception]:
-    """Those of one rule that differences can find."""
+    """The mistakes of one rule that finite differences can find."""
     return [m for m in register() if m.exercise == rule and m.name not in FOUND_BY_NO_DIFFERENCES]
 
 
 def about_rule(rng, rule: str, functions: list[Function]) -> list[Question]:
-    """Some mistakes, each at the first function where it shows, and before them the right VJP of that function."""
+    """Questions about some mistakes, each at the first function where it shows, after that function's right VJP."""
     upstream = [rng.normal(size=np.shape(f(*f.inputs))) for f in functions]
     known = mistakes(rule)
     asked: list[list[Question]] = [[] for _ in functions]
@@ -152,7 +151,7 @@ def with_arguments(vjp: Vjp, arguments: tuple[Any, ...], g: Any, *inputs: Any) -
 
 
 def is_visibly_wrong(f: Function, vjp: Vjp, g: np.ndarray) -> bool:
-    """Whether a VJP is wrong at the inputs of `f` by what any checker must see. One that raises is not in the bank."""
+    """Whether a VJP is wrong by at least `VISIBLY_WRONG` at the inputs of `f`; False if it raises."""
     try:
         got = as_tuple(vjp, g, *f.inputs)
     except Exception:

@@ -1,7 +1,7 @@
-"""The functions that ch08's run_gradcheck is asked about: each with gradients of its own, right or wrong in one way.
+"""The functions that ch08's run_gradcheck must judge, each with its own gradients, right or wrong in one way.
 
-They live in the judge's process; a submission gets their answers alone. Those that gradcheck and gradgradcheck ask for
-are computed beforehand, so that nobody calls back for them.
+They run in the judge's process, and a submission only gets their results. The results that gradcheck and gradgradcheck
+need are precomputed, so that they need no call-backs.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import numpy as np
 
 F64 = np.float64
 STEP = 1e-6
-"""How far gradcheck moves an entry, by default."""
+"""gradcheck's default step."""
 MOST_ENTRIES = 1_000
-"""Of an array in a question: with larger ones a submission could keep the judge busy for hours."""
+"""Maximum size of an array in a question: with larger ones a submission could keep the judge busy for hours."""
 
 
 @dataclass
 class Operation:
-    """What a learner's run_gradcheck is asked about. It lives here; only its answers go to the submission.
+    """An operation that a learner's run_gradcheck must judge. It runs here; only results go to the submission.
 
-    `compute` takes tensors. Its gradients of both orders are autograd's, but for the mistake.
+    `compute` takes tensors. Its first and second gradients are autograd's, except for the mistake.
     """
 
     words: str
@@ -32,11 +32,11 @@ class Operation:
     mistake: str = ""
     """What is wrong with it, in words; empty if nothing is."""
     first: Callable[..., Sequence[Any]] | None = None
-    """The gradients in place of the right ones: of the right ones, the upstream gradients and the tensors."""
+    """first(right gradients, upstream gradients, tensors): the gradients to return instead of the right ones."""
     again: Callable[..., Sequence[Any]] | None = None
-    """What a double backward gives: of the right answers (those for the upstream gradients, then for the tensors)."""
+    """again(results for the upstream gradients, results for the tensors): the results of a wrong double backward."""
     writes: Callable[..., Any] | None = None
-    """What the forward pass leaves in its first argument."""
+    """writes(first argument): the value that the forward pass leaves in it."""
     differentiable: bool = True
     """Whether the floating outputs have a graph."""
     wants: bool = True
@@ -44,15 +44,15 @@ class Operation:
     rows: int = 0
     """If not 0, the tensors are expanded to so many rows."""
     rounds: int = 1
-    """How many answers of a random one are computed beforehand for one question; they are given in turn. With a prime,
-    those to two passes over all entries differ."""
+    """Number of precomputed answers per question for a random operation, given in turn. With a prime number, two passes
+    over all entries get different answers."""
 
     def known(self) -> dict[str, Any]:
-        """The answers in float64 where gradcheck asks by default: at the arrays, and with each entry moved by `STEP`.
+        """The results in float64 where gradcheck asks by default: at the arrays, and with each entry moved by `STEP`.
 
-        They say no more than calls would: what comes out, the gradients for each entry of g, and what a double backward
-        gives for each entry of g and of h. It is linear in both, so that these are the answers for any g and h.
-        Whatever is raised somewhere is raised everywhere.
+        These are the outputs, the gradients for each entry of g, and the results of a double backward for each entry of
+        g and of h, which is linear in both, so that any g and h can be answered. They reveal no more than calls would.
+        An exception at one point is raised at all points.
         """
         points = self._points()
         known: dict[str, Any] = {}
@@ -95,7 +95,7 @@ class Operation:
         return written
 
     def _values(self, points: list[list[np.ndarray]]) -> dict[str, Any]:
-        """Of a forward pass: all as one of them answers, but for an axis for the points in front."""
+        """The forward results of all points, stacked along a first axis."""
         answers = [self.answer("forward", arrays) for arrays in points]
         after = [answer["inputs"] for answer in answers]
         return {
@@ -105,14 +105,14 @@ class Operation:
         }
 
     def _jacobians(self, points: list[list[np.ndarray]]) -> list[np.ndarray]:
-        """The gradient of each floating array: by point and by entry of g."""
+        """The gradient of each floating-point array, with axes for points and entries of g in front."""
         gs = self._units(self._outputs(points[0]))
         of_points = [[self.answer("backward", len(g), [*g, *arrays]) for g in gs] for arrays in points]
         by_array = zip(*(zip(*of_gs, strict=True) for of_gs in of_points), strict=True)
         return [np.stack([np.stack(of_gs) for of_gs in of_array]) for of_array in by_array]
 
     def _seconds(self, points: list[list[np.ndarray]]) -> dict[str, Any]:
-        """At the arrays themselves: for each g by entry of h, for each floating array by entries of h and of g."""
+        """Double backward at the arrays: for each g by entry of h, for each floating array by entries of h and g."""
         gs = self._units(self._outputs(points[0]))
         hs = self._units([array for array in points[0] if array.dtype.kind == "f"])
         count = len(gs[0]) if gs else 0
@@ -125,13 +125,13 @@ class Operation:
         }
 
     def _outputs(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """Those of the outputs at some arrays that have a graph."""
+        """The differentiable outputs for these arrays."""
         answer = self.answer("forward", arrays)
         return [y for y, visible in zip(answer["outputs"], answer["differentiable"], strict=True) if visible]
 
     @staticmethod
     def _units(arrays: list[np.ndarray]) -> list[list[np.ndarray]]:
-        """Arrays of the same shapes, one entry of all of them 1 and the others 0: all that there are."""
+        """All basis vectors: lists of arrays of the same shapes with a single entry 1 and all others 0."""
         sizes = np.cumsum([0, *(array.size for array in arrays)])
         rows = np.eye(sizes[-1])
         return [
@@ -140,7 +140,7 @@ class Operation:
         ]
 
     def answer(self, what: str, *arguments: Any) -> Any:
-        """The answer to what is asked on the other side; an exception there is the operation's."""
+        """The result of one call of the operation, for the submission's process; exceptions are the operation's own."""
         import torch
 
         if any(np.size(array) > MOST_ENTRIES for group in arguments if isinstance(group, list) for array in group):
@@ -203,12 +203,12 @@ def _tracked(array: np.ndarray) -> Any:
 
 
 def scaled(factor: float) -> Callable[..., Any]:
-    """Gradients of the first order that are off by a factor; those of the second order fit to them."""
+    """First gradients that are off by a factor, with consistent second gradients."""
     return lambda right, gs, tensors: [factor * gradient for gradient in right]
 
 
 def vector(rng, *shape, dtype=F64):
-    """Numbers of both signs between 0.5 and 1.5 in size."""
+    """Numbers of both signs with absolute values from 0.5 to 1.5."""
     return np.asarray(rng.uniform(0.5, 1.5, size=shape) * rng.choice([-1.0, 1.0], size=shape), dtype=dtype)
 
 

@@ -1,4 +1,4 @@
-"""Programs whose saved bytes `predict_saved` is asked for: layers that no chapter prints, and random ones."""
+"""Programs for checks of `predict_saved`: layers that no chapter shows, and random ones."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Program:
 
     @property
     def arguments(self) -> tuple[list[tuple[str, ...]], dict[str, int], list[str], list[str]]:
-        """What `predict_saved` is given."""
+        """The arguments of `predict_saved`."""
         sizes = {name: int(np.prod(shape)) for name, shape in self.shapes.items()}
         return self.steps, sizes, self.trained, self.parameters
 
 
 def unseen_layers(rng: np.random.Generator) -> dict[str, Program]:
-    """Layers whose bytes no chapter prints; their sizes are drawn, and no two widths are alike."""
+    """Layers whose bytes no chapter shows, with random sizes and all widths different."""
     s, h, f, r = (int(n) for n in rng.permutation(np.arange(3, 12))[:4])
 
     def program(steps: str, widths: dict[str, int], weights: dict[str, tuple[int, int]], trained: str) -> Program:
@@ -86,7 +86,7 @@ def unseen_layers(rng: np.random.Generator) -> dict[str, Program]:
 
 
 def random_program(rng: np.random.Generator, n_steps: int) -> Program:
-    """Steps that are drawn, on matrices of as many rows and two widths; inputs and weights that are trained or not."""
+    """Random steps on matrices with equally many rows and two widths; inputs and weights may be trained or not."""
     rows, *widths = (int(n) for n in rng.permutation(np.arange(3, 12))[:3])
     shapes: dict[str, tuple[int, ...]] = {"x": (rows, widths[0]), "z": (rows, widths[0]), "c": (rows, widths[1])}
     trained, parameters = ["x"], list[str]()

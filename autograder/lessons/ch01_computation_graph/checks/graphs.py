@@ -1,4 +1,4 @@
-"""Graphs that are walked: small ones by hand, and random ones."""
+"""Graphs for checks: small ones written by hand, and random ones."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ def parents_of(graph: str) -> Parents:
 
 
 def edges(graph: str) -> int:
-    """How many local gradients a graph has."""
+    """The number of local gradients in a graph."""
     return sum(len(parents) for parents in parents_of(graph).values())
 
 
 def local_gradients(rng, graph):
-    """A random number of either sign for each use of a parent, none near 0 and none 1."""
+    """A random number for each use of a parent, of either sign and never near 0 or equal to 1."""
     count = edges(graph)
     below, above = rng.uniform(0.5, 0.9, count), rng.uniform(1.1, 1.5, count)
     return rng.choice([-1, 1], count) * np.where(rng.random(count) < 0.5, below, above)
 
 
 def random_graph(rng, size) -> str:
-    """A graph of up to three parents a node, one twice at times, with nodes that the output does not use.
+    """A random graph: up to three parents per node, sometimes repeated, and some nodes that the output does not use.
 
-    Neither names nor the order of the statements say what comes first; the output stands last.
+    Neither names nor the order of statements reveal a topological order; only the output is always last.
     """
     names = [f"n{number}" for number in [*rng.permutation(size - 1), size - 1]]
     written = []
@@ -77,7 +77,7 @@ def random_graph(rng, size) -> str:
 
 
 def ladder(stages: int) -> str:
-    """One diamond after the other: 2 to the power of `stages` paths."""
+    """A chain of diamonds, with 2 ** stages paths."""
     rungs = [f"l{i} from n{i}; r{i} from n{i}; n{i + 1} from l{i}, r{i}" for i in range(stages)]
     return "; ".join(rungs)
 

@@ -23,7 +23,7 @@ def cancelling(rng):
 
 
 def expect_exact(got, expected, case):
-    """Expect derivatives; say it in words where they are close to right and no more."""
+    """Expect exact derivatives; explain in words if they are only approximately right."""
     if isinstance(got, dict) and got.keys() == expected.keys():
         mine, theirs = (np.array([answer[key] for key in expected], dtype=object) for answer in (got, expected))
         if all(isinstance(value, int | float) for value in mine):

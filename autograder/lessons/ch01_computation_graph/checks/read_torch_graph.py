@@ -9,7 +9,10 @@ from autograder.wording import clean, enumeration
 
 
 def is_order(names: list[str], labels: list[str], parents: list[list[int]]) -> bool:
-    """Whether some order of the graph, parents first, reads like this. `names` has each label as often as `labels`."""
+    """Whether `names` are the labels of some topological order of the graph, parents first.
+
+    `names` must be a permutation of `labels`.
+    """
     dead: set[frozenset[int]] = set()
 
     def completes(placed: frozenset[int]) -> bool:

@@ -127,7 +127,7 @@ def test_a_billion_paths(learner, reference, rng):
 
 
 MANY = 6_000
-"""Elimination in a matrix of all pairs of these nodes takes 140 billion operations: more than a second has room for."""
+"""Number of nodes for which elimination in a dense matrix takes 140 billion operations, more than a second allows."""
 
 
 @exercise("reverse_sweep")

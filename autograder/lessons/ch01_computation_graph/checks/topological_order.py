@@ -25,7 +25,7 @@ from autograder.wording import clean
 
 
 def reachable(parents: Parents, output: str) -> set[str]:
-    """The output and all it depends on."""
+    """The output and all of its ancestors."""
     found, waiting = {output}, [output]
     while waiting:
         new = set(parents[waiting.pop()]) - found
@@ -35,7 +35,7 @@ def reachable(parents: Parents, output: str) -> set[str]:
 
 
 def is_list(got: Any, case: str) -> bool:
-    """Expect a list: a scenario says what an answer is that is none, and when calls inside calls were too many."""
+    """Expect a list. For any other answer, and for a RecursionError, the scenario returns a description as a str."""
     too_deep = "The calls inside calls became too many for Python (RecursionError): do without recursion."
     no_list = f"topological_order returned {clean(str(got))}, not a list of nodes."
     recursed = isinstance(got, str) and got == "RecursionError"
@@ -47,10 +47,7 @@ def is_list(got: Any, case: str) -> bool:
 
 @contextmanager
 def no_cycle_in(case: str) -> Iterator[None]:
-    """Around a call with a graph that has none: a `ValueError` is told for what it is, and the check goes on.
-
-    So it is seen which graphs it is raised for.
-    """
+    """Wrap a call with an acyclic graph: report a `ValueError` and go on, to learn for which graphs it is raised."""
     try:
         yield
     except Raised as error:
@@ -61,9 +58,9 @@ def no_cycle_in(case: str) -> Iterator[None]:
 
 
 def within_time(call: Callable[[], Any], why: str, case: str) -> Any:
-    """What `call` returns; if it takes too long, `why` that may be is told. Shorter calls must have come back before.
+    """The result of `call`; if it takes too long, report `why`. Shorter calls must have returned before.
 
-    A misconception says by a `TimeoutError` that it would take too long.
+    A misconception raises `TimeoutError` to simulate a call that takes too long.
     """
     try:
         return call()
@@ -75,13 +72,13 @@ def within_time(call: Callable[[], Any], why: str, case: str) -> Any:
 
 
 def check_order(learner, graph: str, case: str, *, named: bool = True) -> None:
-    """Expect an order of a graph, which has no cycle."""
+    """Expect a topological order of an acyclic graph."""
     with no_cycle_in(case):
         expect_order(learner.scenario.topological_order(graph), parents_of(graph), case, named=named)
 
 
 def expect_order(got: Any, parents: Parents, case: str, *, named: bool = True) -> None:
-    """Expect an order of a graph whose output is its last key. `named`: whether nodes have names that are told."""
+    """Expect a topological order of a graph, whose output is its last key. `named`: mention nodes by name."""
     if not is_list(got, case):
         return
     order, output = list(got), list(parents)[-1]
@@ -106,13 +103,13 @@ def expect_order(got: Any, parents: Parents, case: str, *, named: bool = True) -
 
 
 def expect_order_of_many(learner, children, parents, case):
-    """Expect an order of a large graph of numbered nodes; its output, the last one, depends on all of them."""
+    """Expect a topological order of a large graph of numbered nodes, whose output, the last, depends on all others."""
     with no_cycle_in(case):
         expect_order_in_time(learner, np.asarray(children), np.asarray(parents), case)
 
 
 def expect_order_in_time(learner, children, parents, case):
-    """As `expect_order_of_many`. Of small graphs no time is told: what does not come back from them never does."""
+    """Like `expect_order_of_many`, with a message if the call takes too long."""
     size = 1 + int(children.max())
     why = f"10 seconds were not enough for {case}. Each step must cost the same, however many nodes are placed."
     ask = partial(learner.scenario.topological_order_of_many, children, parents)
@@ -136,12 +133,12 @@ def expect_order_in_time(learner, children, parents, case):
 
 
 def told_order(order: list[Any]) -> str:
-    """The order in words, a sentence of its own."""
+    """A sentence that gives the order."""
     return f" The order returned: {clean(', '.join(map(str, order)), 200)}." if order else " The list is empty."
 
 
 def told_stranger(entry: Any, parents: Parents) -> str:
-    """What an entry is that does not belong into the list."""
+    """A description of an entry that does not belong in the list."""
     if entry in parents:
         return f"node {entry}, on which the output does not depend"
     node = next((node for node in parents if entry == f"the text '{node}'"), "")
@@ -149,7 +146,7 @@ def told_stranger(entry: Any, parents: Parents) -> str:
 
 
 def expect_properties(case, told, *, stranger, missing, wanted, early, repeated, output_last):
-    """What an order must be; `told` is the order in words, `stranger` an entry that does not belong there."""
+    """Expect the properties of a topological order; `told` gives the order in words, `stranger` a foreign entry."""
     expect(not stranger, f"The list holds {stranger}.{told}", case=case)
     which = "nodes are" if missing > 1 else "node is"
     expect(not missing, f"{missing} {which} missing from the list; {wanted} expected.{told}", case=case)
@@ -199,7 +196,7 @@ def test_random_graphs(learner, rng):
 
 
 def with_a_cycle(rng, graph: str) -> str:
-    """A graph, one of whose nodes below the output depends on one that depends on it."""
+    """The graph with a cycle added below its output."""
     parents = parents_of(graph)
     output = list(parents)[-1]
     inner = [node for node in parents if parents[node] and node in reachable(parents, output) and node != output]

@@ -12,7 +12,7 @@ ADDS_UP = "gradients[parent] += gradients[node] * local"
 
 
 def _entries(condition):
-    """Some entries of the dict are missing."""
+    """An edit: keep only the entries that meet `condition`."""
     return {"return gradients": f"return {{node: gradient for node, gradient in gradients.items() if {condition}}}"}
 
 
@@ -220,7 +220,7 @@ def replaced_in_recursive_order(output):
 
 
 def _kahn(output):
-    """Kahn's order: a node comes when all of its uses have, and of several the one that became ready last."""
+    """Kahn's order: a node follows all of its uses; of several ready nodes, the latest to become ready comes first."""
     uses, todo = {output: 0}, [output]
     for node in todo:
         for parent in node.parents:

@@ -11,7 +11,7 @@ FOUND_A_CYCLE = 'raise ValueError(f"{parent} depends on itself")'
 
 
 def _told_apart_by(what):
-    """Of several nodes with the same `what`, the first stays."""
+    """The mistake of keeping only the first of several nodes with the same `what`."""
     return mistake(
         "topological_order",
         {
@@ -26,7 +26,7 @@ return list(firsts.values())"""
 
 
 def _right_order(output):
-    """A right order, without recursion; a ValueError for a cycle."""
+    """A topological order, computed without recursion. Raises ValueError for a cycle."""
     order, placed, waiting = [], set(), set()
     stack = [output]
     while stack:

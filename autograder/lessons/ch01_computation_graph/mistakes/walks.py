@@ -1,12 +1,12 @@
-"""What several walks over a graph get wrong.
+"""Mistakes that several walks over a graph share.
 
-Some would take for ever on a graph with many paths. They give up, as the judge would.
+Some would never end on a graph with many paths; they give up as the judge would.
 """
 
 from __future__ import annotations
 
 PATIENCE = 100_000
-"""Steps after which an answer that visits every path gives up."""
+"""Number of steps after which an answer that visits every path gives up."""
 
 BY_INDEX = (
     "parents.index finds the first place of a parent. One that is there twice has two local gradients: go through "
@@ -15,7 +15,7 @@ BY_INDEX = (
 
 
 def twins(what):
-    """A parent that is there twice counts once."""
+    """The message for answers that count a repeated parent once; `what` happens to such a parent."""
     return (
         f"A parent that is there twice {what}: a set or a dict of parents keeps only one of the two. Go through "
         "parents and local gradients side by side, with zip."

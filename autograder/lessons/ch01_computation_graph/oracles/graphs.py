@@ -1,4 +1,4 @@
-"""Random graphs, and what is below and before a node."""
+"""Random graphs, and the ancestors of a node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def leaf(number):
 
 
 def random_graph(seed, size):
-    """Nodes of a random graph in an order of their own, with random local gradients, parents repeated at times."""
+    """The shuffled nodes of a random graph with random local gradients and sometimes repeated parents."""
     source = random.Random(seed)
     nodes = []
     for _ in range(size):
@@ -25,7 +25,7 @@ def random_graph(seed, size):
 
 
 def below(output):
-    """The output and all it depends on, by brute force."""
+    """The output and all of its ancestors, by brute force."""
     found = [output]
     for node in found:  # grows
         found += [parent for parent in dict.fromkeys(node.parents) if parent not in found]
@@ -33,7 +33,7 @@ def below(output):
 
 
 def solved(nodes, output):
-    """d(output)/d(node) for all nodes: with local gradients in a matrix A, the row of the output in (1 − A)⁻¹."""
+    """d(output)/d(node) for all nodes: the output's row of (1 − A)⁻¹, where the matrix A has the local gradients."""
     number = {node: i for i, node in enumerate(nodes)}
     A = np.zeros((len(nodes), len(nodes)))
     for node in nodes:

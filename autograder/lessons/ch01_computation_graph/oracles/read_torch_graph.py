@@ -10,7 +10,7 @@ from autograder.judging import exercise
 
 
 def autograd_nodes(tensor):
-    """PyTorch's nodes behind a tensor, its own first, each once."""
+    """All of PyTorch's nodes behind a tensor, without repetition, starting with its own."""
     found = [] if tensor.grad_fn is None else [tensor.grad_fn]
     for node in found:  # grows
         found += [p for p, _ in dict.fromkeys(node.next_functions) if p is not None and p not in found]

@@ -18,7 +18,7 @@ def gradient_by_paths(submission: Any, graph: str, local_gradients: np.ndarray, 
 def gradient_by_paths_among_namesakes(
     submission: Any, graph: str, local_gradients: np.ndarray, leaf: str, attribute: str, common: Any
 ) -> Any:
-    """As `gradient_by_paths`, where the nodes have one name, or one value, in common."""
+    """Like `gradient_by_paths`, with nodes that all have the same name or the same value."""
     nodes, output = _build(graph, local_gradients.tolist())
     for node in nodes.values():
         setattr(node, attribute, common)

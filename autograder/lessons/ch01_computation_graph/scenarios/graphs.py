@@ -1,6 +1,6 @@
 """Graphs built beside the submission.
 
-A graph is text: `b from a, a; c from b, b` has the leaf a, and its output is c, which stands last.
+A graph is text: `b from a, a; c from b, b` has the leaf a and the output c, which is always last.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _statements(graph: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _build(graph: str, local_gradients: Iterable[Any] = repeat(1.0)) -> tuple[dict[str, Node], Node]:
-    """A graph's nodes by name, and its output. Local gradients are taken in the order in which parents are written."""
+    """A graph's nodes by name, and its output. Local gradients are used in the order in which parents are written."""
     statements = dict(_statements(graph))
     names = dict.fromkeys(name for child, parents in statements.items() for name in (child, *parents))
     nodes = {name: Node(1.5 + 0.25 * number, name=name) for number, name in enumerate(names)}
@@ -44,7 +44,7 @@ def _build(graph: str, local_gradients: Iterable[Any] = repeat(1.0)) -> tuple[di
 
 
 def _kind(value: Any) -> str:
-    """What a value is that should be something else; no node of a graph is called like this."""
+    """A description of a value of the wrong type, which cannot be mistaken for a node's name."""
     if value is None:
         return "None"
     if isinstance(value, str):

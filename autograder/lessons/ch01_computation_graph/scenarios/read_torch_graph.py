@@ -9,7 +9,7 @@ from autograder.lessons.ch01_computation_graph.scenarios.graphs import _kind
 
 
 def read_torch_graph(submission: Any, program: str) -> Any:
-    """What `read_torch_graph` returns for the tensor `L` of a program; what an answer is that is no list."""
+    """The result of `read_torch_graph` for the tensor `L` of a program, or a description if it is not a list."""
     result = submission.read_torch_graph(_run(program))
     if not isinstance(result, list | tuple):
         return _kind(result)

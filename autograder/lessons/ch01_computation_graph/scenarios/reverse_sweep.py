@@ -14,7 +14,7 @@ from course.graph import Node
 
 
 def reverse_sweep(submission: Any, graph: str, local_gradients: np.ndarray) -> Any:
-    """What `reverse_sweep` returns, with names in the place of nodes."""
+    """The result of `reverse_sweep`, with nodes replaced by their names."""
     nodes, output = _build(graph, local_gradients.tolist())
     result = submission.reverse_sweep(output)
     if not isinstance(result, dict):
@@ -24,10 +24,11 @@ def reverse_sweep(submission: Any, graph: str, local_gradients: np.ndarray) -> A
 
 
 def reverse_sweep_of_many(submission: Any, parents: np.ndarray, local_gradients: np.ndarray, places: np.ndarray) -> Any:
-    """What `reverse_sweep` returns for some of many numbered nodes, the last of which is the output.
+    """The result of `reverse_sweep` for some of many numbered nodes, the last of which is the output.
 
-    Node 0 is a leaf, and row i has the parents of node i + 1. The number of entries comes before the gradients, and nan
-    where a node has no entry. Recursion may go as deep as the graph: an order that recurses costs its own exercise.
+    Node 0 is a leaf, and row i has the parents of node i + 1. Returns the number of entries, then the gradients, with
+    nan for nodes without an entry. The recursion limit is raised to the depth of the graph, because a recursive
+    topological order only costs points in its own exercise.
     """
     nodes = [Node(1.0)]
     for numbers, local in zip(parents.tolist(), local_gradients.tolist(), strict=True):
@@ -44,7 +45,7 @@ def reverse_sweep_of_many(submission: Any, parents: np.ndarray, local_gradients:
 
 
 def uses_of_local_gradients(submission: Any, graph: str, local_gradients: np.ndarray) -> Any:
-    """How often `reverse_sweep` computed with each local gradient, in the order in which the graph writes them."""
+    """How often `reverse_sweep` used each local gradient, in the order in which the graph's text has them."""
     counted, uses = _counted(local_gradients.tolist())
     _, output = _build(graph, counted)
     submission.reverse_sweep(output)
@@ -53,10 +54,10 @@ def uses_of_local_gradients(submission: Any, graph: str, local_gradients: np.nda
 
 def _counting() -> tuple[type, Callable[[list[float]], tuple[list[Any], Callable[[], list[int]]]]]:
     values: list[float] = []
-    counters: list[itertools.count[int]] = []  # which only go forward, and are no attributes
+    counters: list[itertools.count[int]] = []  # they cannot be set back, and are not attributes
 
     class Counted:
-        """A number that counts what is computed with it. Comparing or printing it costs nothing."""
+        """A number that counts the operations on it, except comparing and printing."""
 
         __slots__ = ("number",)
 
@@ -128,7 +129,7 @@ def _counting() -> tuple[type, Callable[[list[float]], tuple[list[Any], Callable
             return repr(values[self.number])
 
     def counted(new: list[float]) -> tuple[list[Any], Callable[[], list[int]]]:
-        """Numbers that count what is computed with them, and what says how often; asked once."""
+        """Numbers that count the operations on them, and a function that returns the counts; call it only once."""
         numbers = range(len(values), len(values) + len(new))
         of_new = [itertools.count() for _ in new]
         values.extend(new)

@@ -11,13 +11,13 @@ from course.graph import CountedNode, Node
 
 
 def topological_order(submission: Any, graph: str) -> Any:
-    """The order of a graph's nodes, by name, anything else in words; what an answer is that is no list."""
+    """The names in the submission's order, with other entries described in words; a description if it is not a list."""
     nodes, output = _build(graph)
     return _names(submission.topological_order(output), nodes)
 
 
 def topological_order_of_namesakes(submission: Any, graph: str, attribute: str, common: Any) -> Any:
-    """As `topological_order`, where the nodes have one name, or one value, in common."""
+    """Like `topological_order`, with nodes that all have the same name or the same value."""
     nodes, output = _build(graph)
     for node in nodes.values():
         setattr(node, attribute, common)
@@ -25,9 +25,9 @@ def topological_order_of_namesakes(submission: Any, graph: str, attribute: str, 
 
 
 def topological_order_of_many(submission: Any, children: np.ndarray, parents: np.ndarray) -> Any:
-    """As `topological_order`, nodes numbered and the last one the output: an array of numbers, -1 for other objects.
+    """Like `topological_order`, with numbered nodes, the last being the output. Returns numbers, -1 for other objects.
 
-    A `RecursionError` is told like an answer that is no list.
+    A `RecursionError` is returned in words, like an answer that is not a list.
     """
     lists: list[list[int]] = [[] for _ in range(1 + max(children.max(), parents.max()))]
     for child, parent in zip(children.tolist(), parents.tolist(), strict=True):

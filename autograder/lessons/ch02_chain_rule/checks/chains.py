@@ -1,7 +1,7 @@
 """Chains of matrices, and how wide they are.
 
-Functions whose calls count (`f`, `jvp`, `vjp`, products) stay in this process and are called back, so that they are
-counted where nobody can change the count.
+Functions whose calls count (`f`, `jvp`, `vjp`, products) stay in this process and are called back, because a submission
+could change counts in its own process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def chain(rng, dims) -> list[np.ndarray]:
 
 
 class Products:
-    """Matrices as a submission meets them: it asks for a product with one vector, which is made and counted here."""
+    """Matrices that a submission can only multiply by one vector at a time; products are computed and counted here."""
 
     def __init__(self, Ws: list[np.ndarray]) -> None:
         self._Ws = Ws
@@ -48,7 +48,7 @@ class Products:
 
 
 def one_vector_at_a_time(name, learner, reference, rng, end):
-    """A chain's product with matrices that multiply vectors only: its value, and the number of products."""
+    """Check the value of a chain's product with matrices that only multiply vectors, and the number of products."""
     chains = {"two matrices": (2, 3, 4), **CHAINS, **SQUARE}  # a product of matrices shows in the first case
     for case, dims in chains.items():
         Ws, vector = chain(rng, dims), rng.normal(size=dims[end])

@@ -11,7 +11,7 @@ from autograder.lessons.ch02_chain_rule.checks.chains import widths
 
 
 def agree_on_mode(learner, reference, rng, cases):
-    """The mode of each case, then of 20 more in random order: of two answers, one after the other is easily guessed."""
+    """Check the mode of each case, then of 20 more in random order, because a choice of two is easily guessed."""
     chains = [(case, dims()) for case, dims in cases.items()]
     chains += [(case, cases[case]()) for case in rng.choice(list(cases), size=20).tolist()]
     for case, dims in chains:

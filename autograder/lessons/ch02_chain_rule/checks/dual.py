@@ -8,12 +8,12 @@ from autograder.wording import clean
 
 
 def parts(rng, low, high) -> tuple[float, float]:
-    """Value and tangent of a Dual: no tangent is 0 or 1."""
+    """A random value and tangent for a Dual; the tangent is never 0 or 1."""
     return float(rng.uniform(low, high)), float(rng.uniform(0.3, 0.8) * rng.choice([-1, 1]))
 
 
 def agree_on_expressions(learner, reference, rng, expressions, low=0.5, high=1.5):
-    """Value and tangent of each expression; y is drawn where it occurs in it."""
+    """Check value and tangent of each expression; y is drawn if the expression contains it."""
     for expression in expressions:
         duals = [parts(rng, low, high) for name in "xy" if name in expression.replace("exp", "")]
         got = learner.scenario.evaluate(expression, *duals)

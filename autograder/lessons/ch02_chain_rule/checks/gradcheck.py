@@ -26,15 +26,15 @@ from autograder.lessons.ch02_chain_rule.scenarios.gradcheck import taken
 from autograder.values import summarise
 
 FEW = 20
-"""So often a check asks for a verdict at least: of few, a list by heart could have them all, or luck."""
+"""A check asks for at least this many verdicts: fewer could be memorised or guessed."""
 
 
 class Asked:
-    """A question as a learner's checker meets it: a `vjp` that answers in one way, right or wrong.
+    """A question to a learner's checker: a `vjp` that is right, or wrong in one way.
 
-    It takes the inputs' own shapes in float64 and nothing else, and refuses the rest in the same words. What told the
-    right VJP from the wrong ones by another road than its numbers would be worth points: so each call computes all the
-    VJPs that are asked about for this `f`, and returns one of them. How long it takes tells of `f` alone.
+    Only its numbers may reveal whether it is right. So it accepts only float64 arrays of the inputs' shapes and refuses
+    all others with the same message, and each call computes all the VJPs in question for this `f` and returns one, so
+    that its duration depends only on `f`.
     """
 
     def __init__(self, question: Question, beside: list[Question]) -> None:
@@ -49,11 +49,11 @@ class Asked:
             gradients = other.vjp(g.copy(), *map(np.copy, at))  # a wrong one may write into them
             if other is self._question:
                 asked = gradients
-        # In one order in memory and without -0.0, which would tell.
+        # C order and no -0.0, because either could reveal which VJP this is.
         return tuple(np.array(gradient, dtype=np.float64, order="C") + 0.0 for gradient in asked)
 
     def verdict(self, learner, seed: int) -> Any:
-        """What the learner's gradcheck says of this VJP."""
+        """The learner's verdict on this VJP."""
         f = self._question.f
         return learner.scenario.gradcheck(f.name, f.arguments, self.vjp, f.inputs, seed)
 
@@ -61,8 +61,8 @@ class Asked:
 def ask(learner, rng, questions: list[Question]) -> None:
     """Expect the learner's gradcheck to accept what is right and to reject what is wrong.
 
-    It is asked in any order, and of few questions some come again, lest the order be the answer; what it got wrong is
-    said in the order given.
+    Questions are asked in random order, and repeated if they are few, so that their order does not give the answers
+    away; wrong verdicts are reported in the given order.
     """
     kinds = [[i for i, question in enumerate(questions) if question.right is right] for right in (True, False)]
     again = [int(rng.choice(kinds[rng.integers(2)])) for _ in range(len(questions), FEW)]

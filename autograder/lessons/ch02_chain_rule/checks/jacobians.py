@@ -42,7 +42,7 @@ def agree_on_jacobian(function, rng, shapes, *, left):
 
 
 def expect_calls(function, rng, shapes, *, left):
-    """As many calls as vectors are needed; the Jacobian is right, so that no call was saved at its expense."""
+    """Expect exactly one call per vector, and a right Jacobian, so that calls were not saved at its expense."""
     for case, (n_out, n_in) in shapes.items():
         jacobian = rng.normal(size=(n_out, n_in))
         product, n = Product(jacobian, left), n_out if left else n_in

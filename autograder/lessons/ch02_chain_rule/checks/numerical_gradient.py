@@ -95,7 +95,7 @@ def test_calls_of_f(learner, reference, rng):
 
 
 def times_moved(arguments: list[np.ndarray], x: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
-    """How often each entry of x was moved by +eps alone, and by -eps alone."""
+    """How often each entry of x was the only one moved, by +eps and by -eps."""
     counts = np.zeros((2, x.size), dtype=int)
     for argument in arguments:
         steps = ((argument - x) / eps).ravel()

@@ -15,12 +15,12 @@ RIGHT = "np.shape(gradients[i]) == x.shape and np.allclose(gradients[i], expecte
 
 
 def _wrong_if(apart):
-    """A gradient `a` is wrong if its shape is, or if this is true of it and of the differences `n`."""
+    """An edit: reject a gradient `a` if its shape is wrong, or if `apart` is true of `a` and the differences `n`."""
     return {COMPARED: f"a, n = gradients[i], expected\nif np.shape(a) != x.shape or {apart}:"}
 
 
 def _differences(*lines):
-    """Differences of `objective` in the place of those by numerical_gradient: an entry takes these lines."""
+    """An edit: compute each entry's difference of `objective` by these lines instead of numerical_gradient."""
     loop = ["expected = np.zeros(x.shape)", "for index in np.ndindex(x.shape):", *(f"    {line}" for line in lines)]
     return {EXPECTED: "\n".join(loop)}
 
@@ -230,7 +230,7 @@ nan_passes = mistake(
 another_generator = mistake(
     "gradcheck",
     {
-        SIGNATURE: SIGNATURE.replace("rng", "rng, calls=iter(range(1, 10**6))"),  # so nothing is luck
+        SIGNATURE: SIGNATURE.replace("rng", "rng, calls=iter(range(1, 10**6))"),  # so that nothing depends on luck
         DRAWN: "g = np.random.default_rng(next(calls)).normal(size=np.shape(f(*inputs)))",
     },
     says="The random numbers do not come from rng, so no two runs are alike. Draw g from rng.",

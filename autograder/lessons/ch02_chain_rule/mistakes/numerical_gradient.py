@@ -10,7 +10,7 @@ CENTRAL = "gradient[index] = (f(x + step) - f(x - step)) / (2 * eps)"
 
 
 def _entry(value):
-    """Another value in the place of the central difference."""
+    """An edit: another value instead of the central difference."""
     return {CENTRAL: f"gradient[index] = {value}"}
 
 

@@ -22,7 +22,7 @@ def product(Ws, n):
 
 
 def counted(dims, mode):
-    """Multiply–adds of the full Jacobian, one by one: for each basis vector, each matrix, each of its entries."""
+    """Multiply–adds for the full Jacobian, counted for each basis vector, each matrix and each of its entries."""
     count = 0
     for _ in range(dims[0] if mode == "forward" else dims[-1]):
         for columns, rows in itertools.pairwise(dims):

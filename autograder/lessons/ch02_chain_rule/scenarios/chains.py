@@ -11,13 +11,13 @@ import numpy as np
 ALLOWED = "W @ v, v @ W and W.dot(v), or the same with W.T, for a v with one axis"
 
 Multiply = Callable[[int, np.ndarray, bool], np.ndarray]
-"""A matrix by its number, times a vector from the right, or if so from the left: asked of the judge."""
+"""Asks the judge for a product: number of the matrix, vector, and whether the vector is on the left."""
 
 
 class VectorsOnly:
-    """A matrix that multiplies one vector at a time, and refuses all else in words.
+    """A matrix that only multiplies single vectors, and explains why it refuses anything else.
 
-    Its numbers are not here but with the judge, who makes the products and counts them.
+    Its entries are in the judge's process, which computes and counts the products.
     """
 
     def __init__(self, shape: tuple[int, int], times: Callable[[np.ndarray, bool], np.ndarray]) -> None:
@@ -38,7 +38,7 @@ class VectorsOnly:
         return self @ v
 
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> np.ndarray:
-        """NumPy asks here whatever stands on the left: `v @ W` is allowed, `v * W` is not."""
+        """Called by NumPy if an array is on the left: `v @ W` is allowed, `v * W` is not."""
         if ufunc is np.matmul and method == "__call__" and not options:
             left, right = operands
             return left @ right if isinstance(left, VectorsOnly) else right.__rmatmul__(left)

@@ -9,7 +9,7 @@ from typing import Any
 def evaluate(submission: Any, expression: str, x: tuple[float, float], y: tuple[float, float] = (1.0, 0.0)) -> Any:
     """Value and tangent of an expression of the Duals x and y, each given as (value, tangent).
 
-    Where it has none, a sentence that says why: under "not lifted", or under "no Dual" for any other reason.
+    If the result is not a Dual, a dict with the reason instead, under the key "not lifted" or "no Dual".
     """
     Dual = submission.Dual
     try:
@@ -29,7 +29,7 @@ def evaluate(submission: Any, expression: str, x: tuple[float, float], y: tuple[
 
 
 def _in_words(expression: str, error: Exception) -> dict[str, str] | None:
-    """What an error says about Dual where Python's words are about something else; None where they will do."""
+    """An explanation of an error in terms of Dual; None if Python's message is clear enough."""
     if isinstance(error, AttributeError) and isinstance(error.obj, int | float) and error.name in ("value", "tangent"):
         what = f"{expression}: {error.obj!r} is a plain number and has no {error.name}"
         return {"not lifted": f"{what}. Lift it: other = lift(other)."}

@@ -10,10 +10,10 @@ import numpy as np
 def gradcheck(
     submission: Any, function: str, arguments: tuple[Any, ...], vjp: Any, inputs: tuple[np.ndarray, ...], seed: int
 ) -> Any:
-    """What `gradcheck` says of a VJP of one of `FUNCTIONS`, with a generator made from a seed.
+    """The verdict of `gradcheck` on a VJP of one of `FUNCTIONS`, with a generator made from a seed.
 
-    The function runs here: a checker calls it for each entry twice, and nothing about it is a secret. Of the VJP nobody
-    here knows whether it is right.
+    The function runs in this process, because a checker calls it twice for each entry and it is not secret. The VJP is
+    a call-back to the judge, so nothing here reveals whether it is right.
     """
     compute, shapes = FUNCTIONS[function], [x.shape for x in inputs]
 
@@ -24,16 +24,16 @@ def gradcheck(
 
 
 def taken(arrays: tuple[Any, ...], shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-    """The arguments of f, or of vjp, as float64 arrays. `ValueError` for other shapes, and for what is no number."""
+    """The arguments of f or vjp as float64 arrays. Raises `ValueError` for other shapes and non-finite numbers."""
     if [np.shape(array) for array in arrays] != shapes or any(np.iscomplexobj(array) for array in arrays):
         raise ValueError("f takes arrays of the shapes of inputs, and vjp before them a g of the shape of f's result")
     found = [np.asarray(array, dtype=np.float64) + 0.0 for array in arrays]
-    if not all(np.isfinite(array).all() for array in found):  # where nan goes tells how a VJP is computed
+    if not all(np.isfinite(array).all() for array in found):  # the spread of nan would reveal how a VJP is computed
         raise ValueError("f and vjp take finite numbers")
     return found
 
 
-# The functions whose VJPs are asked about. Each can be computed at complex inputs, too, which gives its exact VJP.
+# The functions whose VJPs are checked. Each also accepts complex inputs, for exact VJPs by complex steps.
 
 
 def add(a: Any, b: Any) -> Any:
@@ -162,4 +162,4 @@ FUNCTIONS: dict[str, Any] = {
         *(layernorm, rmsnorm, batchnorm, convolution, pooling, attention),
     )
 }
-"""By the names by which checks ask for them."""
+"""Functions by the names that checks use."""

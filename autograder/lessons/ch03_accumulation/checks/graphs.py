@@ -23,5 +23,5 @@ def random_graph(rng, leaves, size):
 
 
 def text(values):
-    """`"a = 3.0; b = a * a"`: a graph, or what stands in .grad, as feedback shows it."""
+    """A graph, or values of .grad, as text for feedback: `"a = 3.0; b = a * a"`."""
     return "; ".join(f"{name} = {value}" for name, value in values.items())

@@ -11,7 +11,7 @@ from autograder.lessons.ch03_accumulation.checks.tolerances import SINGLE
 
 
 class Model:
-    """A model that is linear in its parameters, of any names and shapes; `gradient` remembers what it was given."""
+    """A model that is linear in its parameters, of any names and shapes; it records the arguments of `gradient`."""
 
     calls: list[tuple[np.ndarray, np.ndarray]]
 
@@ -57,7 +57,7 @@ LAYER: dict[str, tuple[int, ...]] = {"w": (2, 3), "b": (2,), "scale": ()}
 
 
 def check_microbatches(learner, model, params, X, y, batch_size, case, **tolerance):
-    """The gradient of all rows at once, from calls with at most `batch_size` of them."""
+    """Expect the gradient of all rows, from calls with at most `batch_size` rows."""
     got = learner.microbatch_gradient(model.gradient, params, X, y, batch_size)
     calls = list(model.calls)
     most = max((len(rows) for rows, _ in calls), default=0)

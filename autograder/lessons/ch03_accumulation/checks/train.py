@@ -6,7 +6,7 @@ from autograder.judging import EXACT, exercise, expect, expect_close
 
 
 def check_fit(learner, reference, rng, kind, rows, accumulate="left out", lr=0.1, how="fit", case=""):
-    """The losses, and every parameter after the last step."""
+    """Check the losses, and every parameter after the last step."""
     arguments = (kind, rows, lr, accumulate, int(rng.integers(2**31)))
     got = getattr(learner.scenario, how)(*arguments)
     expect_close(got, getattr(reference.scenario, how)(*arguments), case=case, **EXACT)

@@ -18,7 +18,7 @@ BEFORE_ALL_ITS_USES = "A node passed on its gradient before all its uses had sen
 
 
 def _in_grad_alone(seed, sends):
-    """.grad is passed on, and there is no dict of this call's gradients."""
+    """An edit: pass on .grad instead of keeping this call's gradients in a dict."""
     return {
         "gradients = {output: 1.0}": seed,
         "g = gradients[node]": "g = node.grad",
@@ -28,7 +28,7 @@ def _in_grad_alone(seed, sends):
 
 
 def _as_they_are_found(taken):
-    """Another order: a node is taken from those found, and its parents are put there."""
+    """An edit: instead of the reversed order, take nodes from a list of those found, by `taken`."""
     walk = f"""
 found, seen = [output], {{output}}
 while found:

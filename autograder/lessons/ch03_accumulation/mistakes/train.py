@@ -44,7 +44,7 @@ def _groups(batches, accumulate):
 
 
 def _backward_of(model, group, scale=1.0):
-    """Add the gradients of the group's losses, each times `scale`, to .grad; the losses."""
+    """Add the gradients of the group's losses, each times `scale`, to .grad; return the losses."""
     losses = []
     for X, y in group:
         loss = _loss(model, X, y)

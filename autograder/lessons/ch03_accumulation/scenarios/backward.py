@@ -20,7 +20,7 @@ from autograder.lessons.ch03_accumulation.scenarios.graphs import (
 
 
 def gradients(submission: Any, graph: str, outputs: list[str], grad_before: str) -> dict[str, Any]:
-    """`.grad` of each node after `backward` of each of the `outputs` in turn; `grad_before` stood there at first."""
+    """`.grad` of each node after `backward` of each of the `outputs` in turn; `grad_before` has its first values."""
     nodes = _build(graph)
     _set_grads(nodes, grad_before)
     structure = _structure(nodes)

@@ -1,7 +1,7 @@
 """Graphs written down as text, chains and ladders of nodes.
 
-A graph is `"a = 3.0; b = a * a; c = b + a; d = c ** 2"`: a number is a leaf, a formula makes one node of earlier ones.
-What stands in `.grad` before a call is written alike, `"a = 1.5; b = 2.0"`.
+A graph is `"a = 3.0; b = a * a; c = b + a; d = c ** 2"`: a number is a leaf, a formula is one node made from earlier
+ones. Values of `.grad` before a call have the same form, `"a = 1.5; b = 2.0"`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from course.graph import CountedNode, Node, add, mul, power
 
 MOST_READS = 20_000
-"""Reads of `.parents` in one ladder. A walk that comes to each node a few times needs a few hundred."""
+"""Maximum number of reads of `.parents` in one ladder; a walk that visits each node a few times needs some hundred."""
 
 
 def _call(function: Any, output: Node) -> None:
-    """Call `backward` or `zero_grad`, and say where a function from the first lesson is to come from."""
+    """Call `backward` or `zero_grad`; if the first lesson's `topological_order` is missing, say where to get it."""
     try:
         function(output)
     except NameError as error:
@@ -53,7 +53,7 @@ def _set_grads(nodes: dict[str, Node], grads: str) -> None:
 
 
 def _structure(nodes: dict[str, Node]) -> dict[str, Any]:
-    """What only the graph's maker may change."""
+    """The parts of a graph that the functions may not change."""
     return {name: (node.value, node.parents, node.local_gradients, node.name) for name, node in nodes.items()}
 
 
@@ -65,7 +65,7 @@ def _require_same(before: dict[str, Any], after: dict[str, Any], who: str) -> No
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Without the garbage collector, which would look through 20,000 live nodes again and again."""
+    """Disable the garbage collector, which would traverse 20,000 live nodes again and again."""
     gc.disable()
     try:
         yield
@@ -84,7 +84,7 @@ def _chain(factors: np.ndarray) -> list[CountedNode]:
 
 
 class _Rung(Node):
-    """A node that ends a walk along all of the paths."""
+    """A node that counts reads of `.parents`, and raises when a walk visits every path."""
 
     reads: list[int]
     """How often `.parents` was read, in the whole ladder."""
@@ -108,7 +108,7 @@ class _Rung(Node):
 
 
 def _ladder(weights: np.ndarray) -> list[Node]:
-    """Nodes whose number of paths doubles with each rung; `weights` are the local gradients, (rungs, 2, 2)."""
+    """Nodes of a ladder, whose number of paths doubles with each rung; `weights` (rungs, 2, 2): local gradients."""
     reads, size = [0], 2 * len(weights) + 3
     nodes: list[Node] = [Node(1.0), Node(1.0)]
     for rung in [*weights.tolist(), [[1.0, 1.0]]]:

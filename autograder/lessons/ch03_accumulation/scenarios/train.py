@@ -25,7 +25,7 @@ def fit(
 def fit_from_generator(
     submission: Any, model: str, batch_rows: list[int], lr: float, accumulate: int | str, seed: int
 ) -> dict[str, np.ndarray]:
-    """As `fit`, with batches that can be walked once and have no length."""
+    """Like `fit`, with a generator of batches, which can be iterated once and has no length."""
     rng = np.random.default_rng(seed)
     net = _model(model, rng)
     batches = _batches(rng, batch_rows)
@@ -102,7 +102,7 @@ def _fitted(submission: Any, model: Any, batches: Any, lr: float, accumulate: in
 
 
 def _number(loss: Any) -> float:
-    """A loss as a number, be it a tensor."""
+    """A loss as a float; it may be a tensor."""
     return float(loss.detach() if hasattr(loss, "detach") else loss)
 
 

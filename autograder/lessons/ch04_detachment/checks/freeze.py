@@ -12,7 +12,7 @@ def digit(rng):
 
 
 def check_frozen(scenario, learner, reference, rng, names, *arguments: Any, case: str):
-    """Which parameters are frozen, one by one; then the count and the rest. One name is never the same."""
+    """Check which parameters are frozen, one by one, then the count and the rest. One of the names is random."""
     arguments = ([*names, f"beside{rng.integers(10_000)}.weight"], *arguments)
     expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
     flags = [name for name, value in expected.items() if isinstance(value, str)]
@@ -24,7 +24,7 @@ def check_frozen(scenario, learner, reference, rng, names, *arguments: Any, case
 
 
 def drawn_names(rng, near: float = 0.0) -> tuple[list[str], list[str]]:
-    """The parameters and the modules of a drawn tree. This share of names begin or end with those of neighbours."""
+    """The parameters and modules of a random tree; a share `near` of names begin or end with a neighbour's name."""
     parameters: list[str] = []
     modules: list[str] = []
 
@@ -55,12 +55,12 @@ def drawn_names(rng, near: float = 0.0) -> tuple[list[str], list[str]]:
 
 
 def check_drawn(learner, reference, rng, scenario="frozen", arguments=lambda names: (), end="", near=0.0):
-    """Two drawn trees, and prefixes of several kinds: a list of known trees does not have them.
+    """Check two random trees with prefixes of several kinds, which a list of known trees would not contain.
 
     Args:
-        arguments: what else the scenario is given with these names.
-        near: the share of names that begin or end with those of their neighbours; if any do, a prefix is a part of a
-            name, too. What takes those for prefixes is the mistake of one check, not of all.
+        arguments: returns further arguments of the scenario for these names.
+        near: share of names that begin or end with a neighbour's name; if not 0, some prefixes are only parts of
+            names. Only one check uses them, so that mistaking such a part for a prefix fails one check, not all.
     """
     for _ in range(2):
         names, modules = drawn_names(rng, near)

@@ -19,14 +19,14 @@ def check_program(learner, reference, program: str):
 
 
 def has_program(answer: Any, program: str, case: str) -> bool:
-    """Whether the answer says anything of one program."""
+    """Expect that the answer contains this program; return whether it does."""
     there = isinstance(answer, dict) and program in answer
     expect(there, f"predict_flow returned {summarise(answer)}; a dict with the key '{program}' expected", case=case)
     return there
 
 
 def _called_in_full(program: str, flows: Any) -> Any:
-    """The answers with the program's name before that of each tensor."""
+    """The answers for one program, with the program's name before each tensor's name."""
     return {f"{program}: {name}": flow for name, flow in flows.items()} if isinstance(flows, dict) else flows
 
 
@@ -111,7 +111,7 @@ def steps_of(rng, text: str) -> list[tuple[str, ...]]:
 
 
 def random_steps(rng, size: int) -> list[tuple[str, ...]]:
-    """A program without any plan, of `size` steps after its leaves, whose loss a leaf leads to."""
+    """A random program with `size` steps after its leaves; its loss depends on at least one leaf."""
     leaves = [f"w{i}" for i in range(3)]
     steps: list[tuple[str, ...]] = [*((name, "leaf") for name in leaves), ("k", "constant")]
     for i in range(size):

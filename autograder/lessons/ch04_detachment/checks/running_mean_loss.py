@@ -6,7 +6,7 @@ from autograder.judging import agree, compare, exercise, expect
 
 
 def losses(rng, count):
-    """A list of positive numbers, the first no more likely to be near the mean than the last."""
+    """A list of positive numbers, drawn independently, so that no place in it is close to the mean."""
     return rng.uniform(0.5, 3, size=count).tolist()
 
 

@@ -8,7 +8,7 @@ from autograder.judging import F32, F64, SINGLE, agree, exercise, random
 
 
 def between(rng, shape, dtype=F64):
-    """Numbers at least 0.1 away from every whole number and every half: floor, trunc and round all differ somewhere."""
+    """Numbers at least 0.1 away from every integer and half-integer, on which floor, trunc and round differ."""
     whole = rng.integers(-9, 10, size=shape)
     return np.asarray(whole + rng.choice([-1, 1], size=shape) * rng.uniform(0.1, 0.4, size=shape), dtype=dtype)
 
@@ -24,9 +24,9 @@ def steps(rng, width, dtype=F64):
 
 
 def agree_on_the_way(learner, reference, rng, x, dtype=F64, **tolerance):
-    """The gradient through the middle of drawn programs.
+    """Check the gradient through a rounding in the middle of random programs.
 
-    What g, or a product with g, is the gradient of needs no graph. This one needs what PyTorch does with it.
+    A gradient that is g, or a product with g, can be returned without a graph; this one needs PyTorch's backward pass.
     """
     width = len(x)
     scale = [("matmul", random(rng, (width, width), dtype)), ("plus", x)]  # spread over several whole numbers

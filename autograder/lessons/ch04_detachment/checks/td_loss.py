@@ -12,7 +12,7 @@ def network(rng, d, actions, dtype=F64):
 
 
 def transitions(rng, n, d, actions, dones=None, dtype=F64):
-    """A batch of n; where `dones` is None both kinds are in it, if n allows."""
+    """A batch of n transitions; without `dones`, it has both ended and continuing ones if n > 1."""
     if dones is None:
         dones = rng.permutation(np.arange(n) % 2)
     return {
@@ -25,7 +25,7 @@ def transitions(rng, n, d, actions, dones=None, dtype=F64):
 
 
 def discount(rng):
-    """A gamma that float32 holds exactly, so that a mask made with .float() costs no precision in float64."""
+    """A gamma that float32 represents exactly, so that a mask made with .float() loses no precision in float64."""
     return int(rng.integers(40, 61)) / 64
 
 

@@ -19,17 +19,17 @@ ONE_PART_ONLY = (
 
 
 def _matching_where(condition):
-    """Another comparison of a name with the prefix."""
+    """An edit: another comparison of a name with the prefix."""
     return {MATCHING: f"matching = {{parameter for name, parameter in names if {condition}}}"}
 
 
 def _matching_below(part):
-    """A module is looked up, and no name compared."""
+    """An edit: look up a module instead of comparing names."""
     return {f"{NAMES}\n{MATCHING}": f"matching = list({part}.parameters())"}
 
 
 def _changing_the_modules(change):
-    """In the place of the parameters."""
+    """An edit: apply `change` to the matching modules instead of freezing parameters."""
     return {FREEZES_ALL: f"for name, part in module.named_modules():\n    if {STARTS}:\n        {change}"}
 
 

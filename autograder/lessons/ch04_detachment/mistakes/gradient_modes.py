@@ -1,4 +1,4 @@
-"""What is said of who leaves gradients switched off."""
+"""The message for answers that leave gradients switched off."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ OPPOSITE = "return {program: {name: not flow for name, flow in answers.items()} 
 
 
 def _believing(answers, **beliefs):
-    """Another belief about some tensors of one of the six programs."""
+    """An edit: `beliefs` replace some answers, by tensor, for one of the six programs."""
     believed = answers
     for name, flows in beliefs.items():
         believed = believed.replace(f'"{name}": {not flows}', f'"{name}": {flows}')

@@ -33,7 +33,7 @@ def averaged_again(submission: Any, target: dict, onlines: list[dict], decay: fl
 
 @torch.enable_grad()
 def averaged_shared(submission: Any, target: dict, online: dict, tied: list[str], decay: float) -> dict[str, Any]:
-    """The same for modules in which one parameter has several names."""
+    """Like `averaged`, for modules in which one parameter has several names."""
     module = _module(target, tied=tied)
     submission.ema_update(module, _module(online, tied=tied), decay)
     return _values(module)
@@ -57,7 +57,7 @@ def averaged_in_place(submission: Any, target: dict, online: dict, decay: float)
 def averaged_with_flags(
     submission: Any, target: dict, online: dict, decay: float, target_requires_grad: bool, online_requires_grad: bool
 ) -> dict[str, Any]:
-    """The parameters of target after an update, and what autograd knows of them."""
+    """The parameters of target after an update, with their requires_grad and graphs."""
     module = _module(target).requires_grad_(target_requires_grad)
     source = _module(online).requires_grad_(online_requires_grad)
     submission.ema_update(module, source, decay)

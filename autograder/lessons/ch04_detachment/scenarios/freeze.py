@@ -43,7 +43,7 @@ def frozen(submission: Any, names: list[str], prefix: str) -> dict[str, Any]:
 
 
 def frozen_twice(submission: Any, names: list[str], frozen_before: list[str], prefix: str) -> dict[str, Any]:
-    """The same where some are frozen already."""
+    """Like `frozen`, with some parameters frozen already."""
     module = _module(_sized(names))
     for name in frozen_before:
         module.get_parameter(name).requires_grad_(False)
@@ -51,10 +51,10 @@ def frozen_twice(submission: Any, names: list[str], frozen_before: list[str], pr
 
 
 def frozen_shared(submission: Any, names: list[str], tied: list[str], prefix: str) -> dict[str, Any]:
-    """The same where one parameter has several names."""
+    """Like `frozen`, with one parameter that has several names."""
     return _freeze(submission, _module(_sized(names), tied=tied), prefix)
 
 
 def frozen_beside_buffers(submission: Any, names: list[str], buffers: list[str], prefix: str) -> dict[str, Any]:
-    """The same where the module has buffers."""
+    """Like `frozen`, for a module with buffers."""
     return _freeze(submission, _module(_sized(names), {name: np.ones(3) for name in buffers}), prefix)

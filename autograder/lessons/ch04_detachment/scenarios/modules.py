@@ -21,7 +21,7 @@ def _holder(module: torch.nn.Module, name: str) -> tuple[torch.nn.Module, str]:
 
 
 def _module(parameters: dict, buffers: dict | None = None, tied: Sequence[str] = ()) -> torch.nn.Module:
-    """A module with these tensors under their dotted names; the first name of `tied` is there, the others follow."""
+    """A module with these tensors under their dotted names; all names in `tied` share the first one's tensor."""
     module = torch.nn.Module()
     for name, array in parameters.items():
         holder, last = _holder(module, name)
@@ -46,7 +46,7 @@ def _same(before: dict[str, torch.nn.Parameter], after: dict[str, torch.nn.Param
 
 
 def _mean(submission: Any, losses: Any) -> dict[str, Any]:
-    """What the submission returns; in words where it is a tensor, which would pass for a number."""
+    """The submission's result, and a sentence if it is a tensor, which would compare like a number."""
     mean = plain(submission.running_mean_loss(losses))
     tensor = isinstance(mean, torch.Tensor)
     wrong = "running_mean_loss returned a tensor; return a Python float"

@@ -14,7 +14,7 @@ from autograder.lessons.ch04_detachment.scenarios.modules import _mean
 
 
 class _Copy(torch.autograd.Function):
-    """A copy. Its node in the graph is an object of Python that can be watched."""
+    """A copy whose node in the graph is a Python object, so that its lifetime can be observed."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
@@ -86,7 +86,7 @@ def losses_afterwards(submission: Any, values: list[float]) -> dict[str, Any]:
 
 @torch.enable_grad()
 def training_loop(submission: Any, targets: list[float], lr: float) -> dict[str, Any]:
-    """The mean loss of an epoch that runs while it is read, and the weight that it trained."""
+    """The mean loss of an epoch whose losses are a generator that trains, and the trained weight."""
     w: Any = torch.zeros((), dtype=torch.float64, requires_grad=True)
 
     def epoch() -> Iterator[torch.Tensor]:
@@ -103,13 +103,13 @@ def training_loop(submission: Any, targets: list[float], lr: float) -> dict[str,
 
 @torch.enable_grad()
 def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
-    """The mean of losses from a generator, and the most graphs that were alive when it was asked for another."""
+    """The mean of losses from a generator, and the maximum number of graphs alive when the next loss is requested."""
     nodes: list[weakref.ref[Any]] = []
     most = 0
 
     def watched(value: float) -> torch.Tensor:
         loss: torch.Tensor = _Copy.apply(_loss(value))
-        if loss.grad_fn is not None:  # gradients may be off when the next loss is asked for
+        if loss.grad_fn is not None:  # gradients may be off when the generator runs
             nodes.append(weakref.ref(loss.grad_fn))
         return loss
 
@@ -117,7 +117,7 @@ def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
         nonlocal most
         alive = sum(node() is not None for node in nodes)
         if alive > 1:
-            gc.collect()  # what only a reference cycle keeps is as good as gone
+            gc.collect()  # graphs that only a reference cycle keeps alive do not count
             alive = sum(node() is not None for node in nodes)
         most = max(most, alive)
 

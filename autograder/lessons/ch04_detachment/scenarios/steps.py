@@ -1,7 +1,7 @@
-"""Steps that programs are made of, and the values and gradients of a run.
+"""Steps of programs, and the values and gradients of a run.
 
-Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
-Each runs with gradients switched on, whatever a cell of the submission did to them.
+Scenarios return dicts. The key of a bool is the sentence that a learner is told if it is True. Each scenario runs with
+gradients switched on, whatever a cell of the submission has set.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ GRADIENTS_OFF = "Gradients were switched off, and still are for all that follows
 
 
 def _data(value: Any) -> Any:
-    """A tensor as an array, so that it can be compared; anything else as it is."""
+    """A tensor as an array, which can be compared; anything else unchanged."""
     value = plain(value)
     return value if isinstance(value, torch.Tensor) and value.dtype == torch.bfloat16 else array(value)
 
 
 def _backward(output: Any, g: torch.Tensor | None = None) -> None:
-    """Run backward where there is something to run through; what is missing then shows as a gradient of None."""
+    """Run backward if there is a graph; if not, gradients stay None, which checks report."""
     output = plain(output)
     if isinstance(output, torch.Tensor) and output.requires_grad:
         if g is None and math.prod(output.shape) == 1:

@@ -23,7 +23,7 @@ def rounded(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
 
 @torch.enable_grad()
 def rounded_product(submission: Any, a: np.ndarray, b: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """The same for x = a · b in the middle of a graph, and the gradients of a and b."""
+    """The result for x = a · b in the middle of a graph, and the gradients of a and b."""
     a_leaf, b_leaf = torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)
     x = a_leaf * b_leaf
     y = plain(submission.straight_through_round(x))
@@ -43,7 +43,7 @@ STEPS: dict[str, Any] = {
     "flip": lambda v, a: v.flip(-1),
     "softmax": lambda v, a: v.softmax(-1),
 }
-"""What a program does to a vector v, with an array a of its own: a gradient through it is not seen in its arguments."""
+"""Operations on a vector v with a constant array a; the gradient through them cannot be read off the arguments."""
 
 
 def _follow(value: torch.Tensor, steps: Sequence[tuple[str, np.ndarray]]) -> torch.Tensor:
@@ -56,7 +56,7 @@ def _follow(value: torch.Tensor, steps: Sequence[tuple[str, np.ndarray]]) -> tor
 def rounded_on_the_way(
     submission: Any, u: np.ndarray, before: Sequence[Any], after: Sequence[Any], g: np.ndarray
 ) -> dict[str, Any]:
-    """The rounded values between the steps before and after, and the gradient of u at the beginning of all."""
+    """The rounded values between the steps before and after, and the gradient of the program's input u."""
     leaf = torch.tensor(u, requires_grad=True)
     x = _follow(leaf, before)
     values = _data(x)

@@ -27,7 +27,7 @@ def _tensors(batch: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
 
 
 def _td_loss(submission: Any, *arguments: Any) -> Any:
-    """The loss; what PyTorch says of a maximum with its indices is made plain."""
+    """The loss; PyTorch's error about using `max(dim)`, which also returns indices, gets a plain explanation."""
     try:
         return plain(submission.td_loss(*arguments))
     except (AttributeError, TypeError) as error:
@@ -37,7 +37,7 @@ def _td_loss(submission: Any, *arguments: Any) -> Any:
 
 
 def _wrong_kinds(loss: Any) -> dict[str, bool]:
-    """What else than a tensor td_loss may have returned."""
+    """Sentences for results that are not tensors."""
     number, tensor = isinstance(loss, int | float | np.generic), isinstance(loss, torch.Tensor)
     return {
         "td_loss returned a Python float; return the 0-d tensor, it carries the graph": number,
@@ -66,7 +66,7 @@ def two_networks(submission: Any, q_net: dict, target_net: dict, batch: dict, ga
 
 @torch.enable_grad()
 def one_network(submission: Any, q_net: dict, batch: dict, gamma: float) -> dict[str, Any]:
-    """The same where target_net is q_net itself."""
+    """Like `two_networks`, with q_net also as target_net."""
     q = _linear(q_net)
     loss = _td_loss(submission, q, q, _tensors(batch), gamma)
     _td_backward(loss, q)
@@ -75,7 +75,7 @@ def one_network(submission: Any, q_net: dict, batch: dict, gamma: float) -> dict
 
 @torch.enable_grad()
 def flow_into_the_networks(submission: Any, q_net: dict, target_net: dict, batch: dict, gamma: float) -> dict[str, Any]:
-    """Which network has gradients after backward, and what q_net's are."""
+    """Which network has gradients after backward, and the gradients of q_net."""
     q, target = _linear(q_net), _linear(target_net)
     loss = _td_loss(submission, q, target, _tensors(batch), gamma)
     bare = _has_no_graph(loss)
@@ -93,7 +93,7 @@ def flow_into_the_networks(submission: Any, q_net: dict, target_net: dict, batch
 
 @torch.enable_grad()
 def afterwards(submission: Any, q_net: dict, target_net: dict, batch: dict, gamma: float) -> dict[str, Any]:
-    """What td_loss leaves behind, before anyone calls backward."""
+    """Side effects of td_loss, before any call to backward."""
     tensors = _tensors(batch)
     networks = {"q_net": _linear(q_net), "target_net": _linear(target_net)}
     loss = _td_loss(submission, *networks.values(), tensors, gamma)

@@ -1,4 +1,4 @@
-"""Code as a learner types it into a cell, run on the submission's Tensor, and what comes back."""
+"""Runs code, as a learner would type it into a cell, on the submission's Tensor, and checks the results."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Arrays = dict[str, Any]
 
 
 def run(learner, code, leaves, ask, given=None):
-    """What is asked for after a program: learner.scenario.run, with the arrays shown under their names."""
+    """The answers after a program: learner.scenario.run, with the arrays shown by name."""
     arguments = {"code": code, **leaves, **(given or {})}
     return shown_as(lambda: learner.scenario.run(code, leaves, ask, given or {}), arguments)
 
 
 def without_notes(answers, own_tape=False):
-    """What a scenario was asked for, without what it tells beside; `own_tape`: and without what asks for the tape."""
+    """A scenario's answers without its notes; with `own_tape`, also without the answers about the tape."""
     return {
         name: value
         for name, value in answers.items()
@@ -27,7 +27,7 @@ def without_notes(answers, own_tape=False):
 
 
 def expect_answers(got, expected, *, case, by_hook=False, **tolerance):
-    """The answers expected, and arrays that are what they were; `by_hook`: what changed them was a hook."""
+    """Expect these answers and unchanged arrays; `by_hook`: blame a hook for changes."""
     changed = got.get("changed") if isinstance(got, dict) else None
     own_tape = isinstance(got, dict) and got.get("own_tape") is True
     if changed:
@@ -41,7 +41,7 @@ def expect_answers(got, expected, *, case, by_hook=False, **tolerance):
 
 
 def check_program(learner, reference, code, leaves, ask, given=None, *, case="", by_hook=False, **tolerance):
-    """What is asked for after a program that calls `backward`."""
+    """Check the answers after a program that calls `backward`."""
     arguments = (code, leaves, ask, given or {})
     got, expected = run(learner, *arguments), reference.scenario.run(*arguments)
     expect_answers(got, expected, case=case, by_hook=by_hook, **(tolerance or EXACT))

@@ -10,7 +10,7 @@ from autograder.lessons.ch05_autograd_engine.checks.code_cells import expect_ans
 
 
 def check_expression(learner, reference, rng, expression, leaves, *, case="", given=None, **tolerance):
-    """The value of an expression of Tensors, and its gradients by way of the edges, for a random g."""
+    """Check the value of an expression of Tensors, and its gradients along the edges, for a random g."""
     given = given or {}
     value = reference.scenario.run(f"y = {expression}", leaves, ["y.data"], given)["y.data"]
     g = rng.normal(size=np.shape(value)).astype(np.asarray(value).dtype)
@@ -21,5 +21,5 @@ def check_expression(learner, reference, rng, expression, leaves, *, case="", gi
 
 
 def away_from_zero(rng, shape):
-    """Both signs, nothing near 0: for what divides."""
+    """Numbers of both signs, none near 0, for use as divisors."""
     return rng.uniform(0.5, 1.5, size=shape) * rng.choice([-1.0, 1.0], size=shape)

@@ -7,7 +7,7 @@ from autograder.lessons.ch05_autograd_engine.checks.code_cells import check_prog
 
 
 def check_recording(learner, reference, rng, cases, ask=("bool(y.requires_grad)", "y.edges", "y.data")):
-    """What is recorded inside and after a block, and whether recording is on in the end."""
+    """Check what is recorded inside and after a block, and whether recording is on at the end."""
     for case, code in cases.items():
         check_program(learner, reference, code, normal(rng, "a"), [*ask, "Tensor.recording"], case=case)
 

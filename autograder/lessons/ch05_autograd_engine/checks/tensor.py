@@ -36,7 +36,7 @@ def test_data_of_a_tensor(learner, reference, rng):
 @exercise("Tensor")
 def test_record(learner, reference, rng):
     """The edges whose parent requires a gradient are kept, in order; the result requires one if any was kept."""
-    if learner.scenario.has_its_own_tape():  # then what it records shows in the gradients
+    if learner.scenario.has_its_own_tape():  # then the gradients show what it records
         check_expression(learner, reference, rng, "a * b + a", {"a": rng.normal(size=2), "b": rng.normal(size=2)})
         return
     with_edges = "y = record(data, (a, lambda g: 2 * g), (b, lambda g: 3 * g))"
@@ -89,7 +89,7 @@ def check_broadcasting(learner, reference, rng, symbol):
             check_expression(learner, reference, rng, f"a {symbol} b", leaves, case=f"a {symbol} b, {case}")
 
 
-# One check for each: who forgets to unbroadcast forgets it everywhere, and each mistake is named by itself.
+# One check for each operation: an answer without unbroadcast fails all of them, and each mistake has its own name.
 
 
 @exercise("Tensor")

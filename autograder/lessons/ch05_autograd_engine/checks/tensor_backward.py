@@ -295,7 +295,7 @@ def test_each_vjp_once(learner, reference, rng):
 
 
 SOME = 2
-"""Results that may still be alive when the walk is past them: the one at work, and the one before it."""
+"""Results that may still be alive once the walk has passed them: the current one and the one before it."""
 
 
 @exercise("Tensor.backward", promise="instrumented")
@@ -321,16 +321,16 @@ def test_frees_as_it_walks(learner):
 
 
 def random_program(rng, steps) -> tuple[str, Arrays, tuple[int, ...]]:
-    """A program of some operations on some of the leaves a, b and c; these; the shape of its result y.
+    """A random program with some of the leaves a, b and c; its leaves; the shape of its result y.
 
-    Values stay near 1, and nothing that rounding decides is asked: relu sees no exact cancellation.
+    Values stay near 1, and no result depends on rounding: relu gets no exact cancellation.
     """
     shapes = {"a": (2, 3), "b": (3,), "c": (3, 2)}
     known: dict[str, tuple[int, ...]] = dict(shapes)
     lines = []
     for number in range(steps):
         name = f"h{number}" if number < steps - 1 else "y"
-        # the newest result is used, so that few are computed for nothing
+        # use the newest result, so that few results are unused
         x = list(known)[-1] if number else str(rng.choice(list(known)))
         expression, shape = _random_step(rng, x, known)
         lines.append(f"{name} = {expression}")
@@ -340,7 +340,7 @@ def random_program(rng, steps) -> tuple[str, Arrays, tuple[int, ...]]:
 
 
 def _random_step(rng, x: str, known: dict[str, tuple[int, ...]]) -> tuple[str, tuple[int, ...]]:
-    """One operation on x, and maybe on another of the known tensors, with the shape of its result."""
+    """An operation on x, and perhaps another known tensor, with the shape of its result."""
     shape = known[x]
     choices: list[tuple[str, tuple[int, ...]]] = [(f"{x}.tanh()", shape), (f"({x} + 0.37).relu()", shape)]
     choices += [(f"{x}.tanh().exp()", shape), (f"({x} * {x} + 1).log()", shape), (f"2 - {x}", shape)]

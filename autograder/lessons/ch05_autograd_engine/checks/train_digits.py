@@ -12,14 +12,14 @@ from autograder.values import summarise
 from course.data import MAX_PIXEL, load_digits_train
 
 DIGITS_HELDOUT = Path(__file__).parents[2] / "digits_heldout.npz"
-# Right trainings that miss this: none of 1,000 over 25 kinds (relu, tanh, two layers; SGD, momentum, Adam, full batch;
+# No right training of 1,000 missed this, over 25 kinds (relu, tanh, two layers; SGD, momentum, Adam, full batch;
 # 5 to 300 epochs, 16 to 128 units, six initializations), 40 permutations and seeds each. The lowest share was 93.7%,
 # after 5 epochs. The reference: 97.0% to 99% over 200 permutations and seeds.
 ENOUGH = 0.92
 
 
 def permuted_digits(rng):
-    """The training and the held-out digits with pixels and classes permuted, so that known weights are no use."""
+    """The training and held-out digits with pixels and classes permuted, so that memorised weights are useless."""
     X, y = load_digits_train()
     with np.load(DIGITS_HELDOUT) as file:
         X_held, y_held = file["X"] / MAX_PIXEL, file["y"].astype(np.int64)
@@ -28,11 +28,11 @@ def permuted_digits(rng):
 
 
 def as_labels(labels, count, case) -> np.ndarray | None:
-    """The labels, one for each image; None, with a message recorded, if they are none."""
+    """The labels as an array, one per image; None, with a message recorded, for an invalid answer."""
     good = isinstance(labels, np.ndarray) and labels.shape == (count,) and labels.dtype.kind in "iu"
     wanted = f"an array of {count} integers expected, one label for each row of X_test"
     expect(good, f"train_digits returned {summarise(labels)}; {wanted}", case=case)
-    if not good:  # two answers that are no labels are one mistake only where they are of one kind
+    if not good:  # two invalid answers show the same mistake only if they are of the same kind
         expect_close(summarise(labels, show_numbers=False), wanted, names=("the labels",), case=case, rtol=0, atol=0)
     return labels if good else None
 
@@ -41,7 +41,7 @@ NEVER_RESET = "The grads are never reset: backward adds. Set p.grad = None befor
 
 
 def never_reset(learner, X, y):
-    """Whether each pass of a short training finds the grads of the one before: for advice, no verdict of its own."""
+    """Whether each pass of a short training starts from the grads of the one before; only used for advice."""
     try:
         return learner.scenario.grads_never_reset(X[:200], y[:200], X[:2], 0) is True
     except LearnerError:
@@ -49,7 +49,7 @@ def never_reset(learner, X, y):
 
 
 def expect_half(learner, labels, X, y, y_held, case):
-    """Half of the digits are read right, which a training on 200 of them gives."""
+    """Expect half of the digits to be classified correctly, which a training on 200 of them achieves."""
     share = float(np.mean(labels == y_held))
     message = f"After 200 digits, {share:.0%} of the others are read right; half of them is the least."
     if share < 0.5 and never_reset(learner, X, y):
@@ -81,7 +81,7 @@ def test_reads_held_out_digits(learner, rng):
     else:
         advice = "More epochs or another step size may be enough; or is grad reset before each step?"
     expect(share >= ENOUGH, f"{share:.1%} of the digits are read right; {ENOUGH:.0%} expected. {advice}", case=case)
-    if share < ENOUGH:  # only the very same share tells one unexplained mistake from another
+    if share < ENOUGH:  # only an identical share means the same unexplained mistake
         expect_close(share, ENOUGH, names=("the share read right",), case=case, rtol=0, atol=0)
 
 
@@ -94,7 +94,7 @@ def test_seeds(learner, rng):
     runs = [as_labels(learner.train_digits(X, y, images, seed), len(images), case) for seed in (3, 3, 4)]
     if any(labels is None for labels in runs):
         return
-    for labels in runs:  # lest labels drawn from the seed be enough
+    for labels in runs:  # because labels could be drawn from the seed
         expect_half(learner, labels[300:], X, y, y_held, case)
     first, again, other = runs
     expect(np.array_equal(first, again), "Two calls with the same seed gave different labels.", case=case)
@@ -119,25 +119,25 @@ def test_few_images(learner, rng):
     expect(not np.array_equal(*labels), message, case=case)
 
 
-# Right trainings of 11 kinds (15 to 300 passes, relu and tanh, 16 and 64 units; SGD, momentum, Adam) read 97%
-# of the drawn images at least; linear ones half of them, as do those that ignore the engine.
+# Right trainings of 11 kinds (15 to 300 passes, relu and tanh, 16 and 64 units; SGD, momentum, Adam) classify at least
+# 97% of the drawn images correctly; linear models, and trainings that ignore the engine, half of them.
 ENOUGH_OF_ANOTHER = 0.75
 FEWEST_PASSES = 8
-"""On DRAWN images: five epochs in batches of 64 make 15."""
+"""Minimum number of backward passes on DRAWN images; five epochs in batches of 64 make 15."""
 DRAWN = 211
-"""Images: no network has that many units by chance, so that a parameter of that size has one row for each image."""
+"""Number of images; no network has that many units by chance, so a parameter of that size has one row per image."""
 SAMPLE = {"x": (1, 3), "W": (3, 4), "b": (4,), "V": (4, 1)}
 
 
 def drawn_images(rng, groups, labels, count):
-    """Images of two groups of pixels, each of them dark or bright; one label where both are alike, else the other."""
+    """Images with two groups of pixels, each dark or bright; one label if both groups are alike, else the other."""
     bright = rng.integers(2, size=(count, 2))
     X = rng.uniform(0, 0.3, size=(count, 64)) + 0.6 * np.where(groups, bright[:, :1], bright[:, 1:])
     return X, np.where(bright[:, 0] == bright[:, 1], *labels)
 
 
 def of_noise(y, rng):
-    """Labels that say nothing: of the rows of each label half have the other."""
+    """Labels without information: half of the rows of each label get the other."""
     noise = np.empty_like(y)
     noise[np.lexsort((rng.random(len(y)), y))] = np.unique(y)[np.arange(len(y)) % 2]
     return noise
@@ -150,7 +150,7 @@ def shapes_moved(result, moves):
 
 
 def trains_two_layers(moved):
-    """Whether two of these arrays have more than one axis, or one is a long vector that may hold them."""
+    """Whether two of these arrays have more than one axis, or one is a long vector that may contain all weights."""
     return sum(len(shape) > 1 for shape in moved) > 1 or any(len(shape) == 1 and shape[0] > 640 for shape in moved)
 
 
@@ -175,7 +175,7 @@ def test_uses_the_engine(learner, rng):
     )
     case = f"a training on {DRAWN} drawn images"
     expect(result["calls"] > 0, message, case=case)
-    if not result["calls"]:  # by luck, a training without grads may read the images when they are replaced
+    if not result["calls"]:  # a training that ignores grads may classify correctly by luck
         return
     moves = learner.scenario.grads_that_move_the_loss(X, y, X_held[:2], 0)
     message = (

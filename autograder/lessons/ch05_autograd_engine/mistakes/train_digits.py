@@ -10,11 +10,11 @@ from autograder.diagnosis import misconception
 
 _calls = count(1)
 
-# train_digits: the networks are written out, so that a mistake is one of training and not of an engine
+# train_digits: the networks are written out without an engine, so that only the training has a mistake
 
 
 def _train(X, y, X_test, rng, *, lr=0.2, epochs=3, scale=1.0, reset=True, learning=(0, 1, 2, 3), rows_of=None):
-    """Labels of X_test by a relu network; right with the defaults and more epochs."""
+    """Labels of X_test by a relu network; correct with the defaults and more epochs."""
     arrays = [rng.normal(size=(X.shape[1], 64)) * scale * np.sqrt(2 / 64), np.zeros(64)]
     arrays += [rng.normal(size=(64, 10)) * scale * np.sqrt(2 / 64), np.zeros(10)]
     W1, b1, W2, b2 = arrays
@@ -95,7 +95,7 @@ def labels_of_the_training(X, y, X_test, seed):
     says="Each call draws other numbers: make one generator from seed, and draw everything from it.",
 )
 def unseeded(X, y, X_test, seed):
-    return _train(X, y, X_test, np.random.default_rng(next(_calls)), epochs=12)  # not the system's: nothing is luck
+    return _train(X, y, X_test, np.random.default_rng(next(_calls)), epochs=12)  # no luck: counted seeds
 
 
 @misconception("train_digits", says="Every seed gives the same network: pass seed to the generator.")

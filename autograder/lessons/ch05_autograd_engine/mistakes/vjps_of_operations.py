@@ -1,4 +1,4 @@
-"""What the operations of the reference record, to be recorded wrong."""
+"""The VJPs that the reference's operations record, for mistakes that record wrong ones."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ VJPS = {
         "unbroadcast(A.swapaxes(-1, -2) @ as_matrix(g), B.shape).reshape(b.shape)",
     ),
 }
-"""What the operations on two operands give for a and for b."""
+"""The VJPs of binary operations, for a and for b."""
 
 
 def wrong_vjps(operation, *, a="", b="", says):
-    """A mistake in the VJP for a, in that for b or in both; the operation's results are right."""
+    """A mistake in the VJP for a, for b or for both; the operation's results are right."""
     swaps = {
         f"({name}, lambda g: {right}),": f"({name}, lambda g: {wrong}),"
         for name, right, wrong in zip("ab", VJPS[operation], (a, b), strict=True)

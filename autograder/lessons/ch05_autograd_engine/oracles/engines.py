@@ -25,7 +25,7 @@ def same(got: Any, expected: torch.Tensor | None) -> None:
     np.testing.assert_allclose(got, array, **EXACT)
 
 
-# One operation: what it does to the operands, in code that both engines run; `_reordered` where they differ.
+# Operations as code for both engines; `_reordered` covers their differences.
 
 
 def _reordered(x, axes):
@@ -59,7 +59,7 @@ STARTS = ((), (1,), (2,), (3,), (2, 3), (3, 2), (3, 3), (2, 1, 3), (2, 3, 2))
 
 @st.composite
 def graphs(draw) -> tuple[list[tuple[int, ...]], list[tuple[Any, ...]]]:
-    """Shapes of leaves, and operations on what is there by then: a name, the operands' numbers, an argument."""
+    """Shapes of leaves, and operations on earlier tensors: name, indices of operands, argument."""
     shapes: list[Any] = draw(st.lists(st.sampled_from(STARTS), min_size=1, max_size=4))
     leaves = list(shapes)
     steps: list[tuple[Any, ...]] = []
@@ -83,7 +83,7 @@ def graphs(draw) -> tuple[list[tuple[int, ...]], list[tuple[Any, ...]]]:
 
 
 def _result(name: str, left: Any, right: Any) -> Any:
-    """The shape of a binary operation's result; None where there is none."""
+    """The shape of a binary operation's result; None if the shapes do not fit."""
     try:
         return (np.matmul if name == "matmul" else np.add)(np.zeros(left), np.zeros(right)).shape
     except ValueError:

@@ -1,7 +1,7 @@
 """Code that uses the submission's Tensor.
 
-It is text, as a learner could type it into a cell: `h = a * b`. Its leaves are tensors that require a gradient.
-A submission may have a tape of its own, without `record` and `edges`: then gradients are those of its `backward`.
+The code is text, as a learner could type it into a cell: `h = a * b`. Its leaves are tensors that require a gradient.
+A submission may have its own kind of tape, without `record` and `edges`: then its `backward` computes the gradients.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 
 def has_its_own_tape(submission: Any) -> bool:
-    """Whether the submission keeps its graph in another way than the notebook proposes."""
+    """Whether the submission stores its graph in another way than the notebook proposes."""
     if hasattr(submission, "record"):
         return False
     return not hasattr(submission.Tensor(0.0), "edges")
@@ -29,10 +29,10 @@ def run(
     ask: Sequence[str],
     given: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What the expressions in `ask` are worth after `code` has run; recording is on again in any case.
+    """The values of the expressions in `ask` after `code` has run; recording is switched on again in any case.
 
-    Also `changed`: the names of the arrays that are no longer what they were. Where the submission has a tape of its
-    own, what is asked about `edges` and `recording` has no answer, and `own_tape` is there.
+    Also `changed`: the names of the arrays that were modified. If the submission has its own tape, expressions about
+    `edges` and `recording` have no answer, and the key `own_tape` is set.
     """
     own = {"own_tape": True} if has_its_own_tape(submission) else {}
     ask = [expression for expression in ask if not own or not is_of_the_tape(expression)]
@@ -49,7 +49,7 @@ def run(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Without the garbage collector, which would look through 50,000 live tensors again and again."""
+    """Disable the garbage collector, which would traverse 50,000 live tensors again and again."""
     gc.disable()
     try:
         yield
@@ -58,7 +58,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def is_of_the_tape(expression: str) -> bool:
-    """Whether an expression asks for what only the notebook's own tape has."""
+    """Whether an expression uses names that only the notebook's tape has."""
     return "edges" in expression or "recording" in expression
 
 
@@ -77,7 +77,7 @@ METHODS += ("backward", "detach", "register_hook")
 
 @contextmanager
 def _explained(submission: Any, code: Sequence[str]) -> Iterator[None]:
-    """Say of an error in what `code` does how it came about, where that can be told."""
+    """Add a likely cause to an error raised by `code`, if there is one."""
     try:
         yield
     except (TypeError, AttributeError) as error:
@@ -111,7 +111,7 @@ def _lacking(submission: Any, code: Sequence[str], error: Exception) -> str:
 
 
 def _own(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values, with copies of the arrays, for the submission to do with as it likes."""
+    """The values with copies of the arrays, so that the submission can modify them."""
     return {name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
 
@@ -122,18 +122,18 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def _names(submission: Any) -> dict[str, Any]:
-    """What code may name: NumPy and what the lesson has defined."""
+    """The names that code may use: NumPy and the lesson's definitions."""
     defined = {name: getattr(submission, name, None) for name in ("Tensor", "record", "no_grad")}
     return {"np": np, **{name: value for name, value in defined.items() if value is not None}}
 
 
 def _leaves(submission: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """A tensor that requires a gradient for each array, which it may share."""
+    """For each array a tensor that requires a gradient and may share the array's memory."""
     return {name: submission.Tensor(array, requires_grad=True) for name, array in arrays.items()}
 
 
 def _as_floats(submission: Any, gradient: Any, expression: str) -> Any:
-    """A VJP's answer in float64; `TypeError` if it is no array."""
+    """A VJP's result in float64. Raises `TypeError` if it is not an array."""
     if isinstance(gradient, submission.Tensor):
         raise TypeError(f"a vjp of {expression} returned a Tensor: compute with arrays, .data, where gradients flow")
     if not isinstance(gradient, np.ndarray | np.generic | int | float):

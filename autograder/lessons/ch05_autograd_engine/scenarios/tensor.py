@@ -21,13 +21,13 @@ from autograder.lessons.ch05_autograd_engine.scenarios.engine import (
 def walk_edges(
     submission: Any, expression: str, leaves: Mapping[str, Any], g: Any, given: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The value of an expression, and each leaf's gradient by way of the edges: `backward` is not needed.
+    """The value of an expression, and each leaf's gradient computed along the edges, without `backward`.
 
     Args:
-        given: what else the expression names: numbers, arrays, tuples.
+        given: other values that the expression names: numbers, arrays, tuples.
 
     Returns:
-        Also `changed`: the names of the arrays that are no longer what they were.
+        Also `changed`: the names of the arrays that were modified.
     """
     arrays = _own({**(given or {}), **leaves})
     tensors = _leaves(submission, {name: arrays[name] for name in leaves})

@@ -12,7 +12,7 @@ from autograder.lessons.ch05_autograd_engine.scenarios.engine import has_its_own
 
 
 def vjp_calls(submission: Any, rungs: int) -> list[int]:
-    """How often each VJP of a ladder is called by one backward pass: each rung uses the one below it twice."""
+    """How often one backward pass calls each VJP of a ladder, in which each rung uses the one below it twice."""
     calls = [0] * (2 * rungs)
 
     def counting(number: int) -> Any:
@@ -30,9 +30,9 @@ def vjp_calls(submission: Any, rungs: int) -> list[int]:
 
 
 def alive(submission: Any, operations: int) -> dict[str, int]:
-    """How many arrays and VJPs of a chain are alive: before a backward pass, at the lower end of it, and after it.
+    """How many arrays and VJPs of a chain are alive before a backward pass, at its first operation, and after the pass.
 
-    The result is held all the while. At the lower end, the pass has come to the first of the operations.
+    The backward pass reaches the first operation last. The result is kept alive throughout.
     """
     arrays: list[Any] = []
     vjps: list[Any] = []
@@ -60,6 +60,6 @@ def alive(submission: Any, operations: int) -> dict[str, int]:
     count("before")
     y.backward()
     count("after")
-    if own:  # nothing can be put into its walk
+    if own:  # its walk cannot be intercepted
         count("at the lower end")
     return counts

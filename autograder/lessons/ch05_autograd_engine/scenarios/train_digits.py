@@ -22,15 +22,14 @@ from autograder.lessons.ch05_autograd_engine.scenarios.engine import (
 def noted_gradients(
     submission: Any, X: Any, y: Any, X_test: Any, seed: int, sample: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What each pass of a training leaves in the grads, for `with_gradients_of_another`.
+    """Record the grads after each backward pass of a training, for `with_gradients_of_another`.
 
     Args:
-        sample: arrays x, W, b and V: their gradients are taken amid the training, with the engine as it is then.
+        sample: arrays x, W, b and V, whose gradients are computed during the training, with the engine as it is then.
 
     Returns:
-        How often the training called `Tensor.backward` (`calls`); the grads of all passes in one flat array (`grads`),
-        the shapes that those of a pass have (`layouts`) and which of these each pass has (`passes`); the gradients of
-        the sample.
+        The number of calls to `Tensor.backward` (`calls`); the grads of all passes in one flat array (`grads`), the
+        distinct lists of shapes (`layouts`) and each pass's index into them (`passes`); the gradients of the sample.
     """
     original = submission.Tensor.backward
     own_tape = has_its_own_tape(submission)
@@ -70,19 +69,19 @@ def noted_gradients(
 
 
 NOTED_NUMBERS = 7 * 2**18
-"""Of gradients that are kept for a second training, 7 MiB of the 8 that an answer may have: 380 passes of the usual
+"""Maximum number of recorded gradient entries: 7 MiB of the 8 that an answer may have, 380 passes of the usual
 network."""
 NOTED_SHAPES = 4_000
-"""What the shapes of these may be together, in numbers."""
+"""Maximum number of integers in the recorded shapes."""
 
 
 def with_gradients_of_another(
     submission: Any, X: Any, y: Any, X_test: Any, seed: int, moves: Any, grads: Any, passes: Any, layouts: Any
 ) -> Any:
-    """The labels of X_test after a training on X and y, each pass of which leaves the grads of another training.
+    """The labels of X_test after a training on X and y in which each pass's grads are replaced by another training's.
 
-    Passes that were not noted leave zeros, and leaves whose grads move nothing keep what they have. It is asked where
-    the other training was not: no one there can remember the labels that it had.
+    Passes that were not recorded get zeros; leaves whose grads have no effect keep theirs. Run it in a process that did
+    not run the other training, so that the submission cannot remember that training's labels.
     """
     original = submission.Tensor.backward
     own_tape = has_its_own_tape(submission)
@@ -106,7 +105,7 @@ def with_gradients_of_another(
 
 
 def _outermost(original: Any, instead: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
-    """A backward that does something `instead`, but within that: engines whose backward calls itself make one pass."""
+    """A backward that calls `instead`, except within itself, so that a recursive backward counts as one pass."""
     inside = False
 
     def backward(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -123,7 +122,7 @@ def _outermost(original: Any, instead: Callable[[Any, Any, Any], Any]) -> Callab
 
 
 def _pass_by_pass(grads: Any, passes: Any, layouts: Any) -> Iterator[list[Any]]:
-    """The grads of each pass that was noted."""
+    """The recorded grads, pass by pass."""
     start = 0
     for number in passes.tolist():
         arrays = []
@@ -137,25 +136,25 @@ def _pass_by_pass(grads: Any, passes: Any, layouts: Any) -> Iterator[list[Any]]:
 def _one_pass(
     submission: Any, backward: Any, own_tape: bool, root: Any, args: Any, kwargs: Any
 ) -> tuple[Any, list[Any]]:
-    """One pass: what it returns, and its leaves in an order that a second training has, too."""
+    """Run one backward pass; return its result, and its leaves in an order that a second training reproduces."""
     leaves = [] if own_tape else _leaves_below(root)
     result = backward(root, *args, **kwargs)
-    if own_tape:  # which does not say what a result was computed from
+    if own_tape:  # its graph cannot be walked
         leaves = _leaves_with_grads(submission)
     return result, leaves
 
 
 def _grad(leaf: Any) -> Any:
-    """The grad of a leaf; zeros where it has none, or one that is not made of numbers."""
+    """The grad of a leaf; zeros if it has none, or one that is not numeric."""
     grad = np.asarray(leaf.grad)
     return grad if grad.dtype.kind in "fiub" else np.zeros(np.shape(leaf.data))
 
 
 def grads_that_move_the_loss(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> list[bool]:
-    """Of each leaf of a pass of `train_digits`: whether its grads change what later passes add to the grads.
+    """For each leaf of `train_digits`: whether its grads affect what later passes add to the grads.
 
-    They do wherever a parameter is moved by its grad. It is trained once more for each leaf, which has grads of the
-    other sign there, and that training ends with the first pass that adds something else.
+    They do if its grad moves a parameter. The training is repeated for each leaf, with that leaf's grads negated, and
+    ends at the first pass that adds different grads.
     """
     original = submission.Tensor.backward
     own_tape = has_its_own_tape(submission)
@@ -163,7 +162,7 @@ def grads_that_move_the_loss(submission: Any, X: Any, y: Any, X_test: Any, seed:
     turned = passed = 0
 
     def added(self: Any, args: Any, kwargs: Any) -> tuple[Any, list[Any], list[float]]:
-        """One pass: what it returns, its leaves, and a number for what it adds to the grad of each."""
+        """Run one pass; return its result, its leaves, and a fingerprint of what it adds to each leaf's grad."""
         leaves = _leaves_with_grads(submission) if own_tape else _leaves_below(self)
         before = {id(leaf): 0.0 if leaf.grad is None else np.array(leaf.grad) for leaf in leaves}
         result = original(self, *args, **kwargs)
@@ -210,36 +209,36 @@ def grads_that_move_the_loss(submission: Any, X: Any, y: Any, X_test: Any, seed:
 
 
 TRIED_PASSES = 1_000
-"""By then every parameter has been moved: after four epochs in which each digit is a batch."""
+"""Number of passes by which every parameter has been moved: four epochs if each digit is a batch."""
 
 
 def _apart(number: int) -> int:
-    """Where it is noted whether the grads of leaf `number` move the loss: those of a long list share the last place."""
+    """Index into `moves` of leaf `number`; all leaves from the 32nd on share the last one."""
     return min(number, 31)
 
 
 class _Enough(BaseException):
-    """Ends a training; no handler of exceptions in it takes this for an error."""
+    """Ends a training. A BaseException, so that `except Exception` in the submission does not catch it."""
 
 
 class _Moved(_Enough):
-    """Ends it with what was asked."""
+    """Ends a training in which the grads had an effect."""
 
 
 def _in_one(array: Any) -> float:
-    """A number that differs for arrays that differ."""
+    """A fingerprint of an array: one number, which differs for different arrays."""
     array = np.ravel(array)
     return float(array @ np.cos(np.arange(array.size)))
 
 
 def _leaves_with_grads(submission: Any) -> list[Any]:
-    """All tensors alive that have a grad, in an order that another training has, too."""
+    """All live tensors that have a grad, in an order that another training reproduces."""
     leaves = [one for one in gc.get_objects() if isinstance(one, submission.Tensor) and _has_grad(one)]
-    return sorted(leaves, key=lambda leaf: (leaf.data.shape, _in_one(leaf.data)))  # no bytes: grads are rounded
+    return sorted(leaves, key=lambda leaf: (leaf.data.shape, _in_one(leaf.data)))  # not bytes: grads are rounded
 
 
 def _gradients_of(submission: Any, backward: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
-    """Gradients of (x W + b) V, which is one number: what every network needs of its engine."""
+    """Gradients of the scalar (x W + b) V, which needs only operations that every network uses."""
     leaves = _leaves(submission, _own({name: sample[name] for name in ("W", "b", "V")}))
     expression = "(x @ W + b) @ V"
     with _explained(submission, [expression]):
@@ -253,9 +252,9 @@ def _has_grad(tensor: Any) -> bool:
 
 
 def grads_never_reset(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> bool:
-    """Whether `train_digits` begins every pass but the first with the very grads that the pass before left.
+    """Whether every pass of `train_digits` but the first starts with exactly the grads that the previous pass left.
 
-    Grads that are gathered over a few passes, and grads that decay, are no such thing.
+    False for grads that are accumulated over a few passes, or that decay.
     """
     original = submission.Tensor.backward
     left: dict[int, tuple[Any, Any]] = {}
@@ -285,7 +284,7 @@ def grads_never_reset(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -
 
 
 def _leaves_below(root: Any) -> list[Any]:
-    """The leaves that a result was computed from and that require a gradient."""
+    """The leaves behind a result that require a gradient."""
     leaves, seen, stack = [], {id(root)}, [root] if hasattr(root, "edges") else []
     while stack:
         node = stack.pop()

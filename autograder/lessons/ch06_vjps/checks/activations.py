@@ -1,4 +1,4 @@
-"""What is asked of rules for activations."""
+"""Checks that all rules for activations share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def agree_activation(learner, reference, rng, name, inputs, dtype=F64, **toleran
 
 
 def extremes(rng, dtype=F64):
-    """Inputs of a saturating function, with a moderate one in each so that not all of the gradient is 0."""
+    """Inputs that saturate a function, with a moderate one in each case, so that some gradient is not 0."""
     moderate = rng.uniform(0.2, 2.0, size=4)
     return {
         "an entry of 1000": np.array([1000.0, moderate[0]], dtype=dtype),

@@ -1,4 +1,4 @@
-"""What all vector-Jacobian products are asked: the reference's, of random upstream gradients."""
+"""Compares vector-Jacobian products with the reference for random upstream gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of softmax and of its like, along an axis."""
+"""Checks that softmax and similar rules along an axis share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER_AXES = {
 
 
 def extreme_logits(rng):
-    """Logits around ±1000 that still leave more than one entry with a probability."""
+    """Logits around ±1000 for which more than one entry still has a nonzero probability."""
     near = rng.uniform(0.2, 1.5, size=8)
     return {
         "two logits near 1000": np.array([[1000.0, 1000.0 - near[0]]]),
@@ -31,7 +31,10 @@ def extreme_logits(rng):
 
 
 def agree_along(learner, reference, rng, name, x, case, axis=None, dtype=F64, **tolerance):
-    """Of logsumexp g lacks the axis. None stands for the default, the last one, which is not passed."""
+    """Expect the reference's dx along `axis`; None: do not pass it, so that the default, -1, is used.
+
+    For logsumexp, g lacks the axis.
+    """
     shape = x.shape if name == "softmax_vjp" else x.sum(axis=-1 if axis is None else axis).shape
     arguments = (random(rng, shape, dtype), x) if axis is None else (random(rng, shape, dtype), x, axis)
     agree_on(getattr(learner, name), getattr(reference, name), *arguments, names=("dx",), case=case, **tolerance)

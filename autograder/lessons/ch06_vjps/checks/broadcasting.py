@@ -1,4 +1,4 @@
-"""What is asked of rules for operations that broadcast."""
+"""Checks that all rules for broadcasting operations share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
 
 
 def elementwise(rng, a_shape, b_shape, dtypes=(F64, F64, F64)):
-    """g, a and b for an operation with broadcasting."""
+    """g, a and b for a broadcasting operation."""
     shape = np.broadcast_shapes(a_shape, b_shape)
     return tuple(random(rng, s, dtype) for s, dtype in zip((shape, a_shape, b_shape), dtypes, strict=True))
 

@@ -11,7 +11,7 @@ def agree_conv(learner, reference, rng, x_shape, w_shape, case, stride=1, paddin
     rows, cols = ((x_shape[a] + 2 * padding - w_shape[a]) // stride + 1 for a in (2, 3))
     shapes = [(x_shape[0], w_shape[0], rows, cols), x_shape, w_shape, w_shape[:1]]
     arguments = [random(rng, shape, dtype) for shape, dtype in zip(shapes, dtypes, strict=True)]
-    # The defaults are part of the contract: what has its default is not passed.
+    # The defaults are part of the contract, so arguments with their default value are not passed.
     options = {
         name: value for name, value, default in [("stride", stride, 1), ("padding", padding, 0)] if value != default
     }

@@ -1,9 +1,9 @@
-"""What every rule is asked of arrays with thousands of entries, where a call for each entry takes too long.
+"""Checks of every rule with thousands of entries, for which one call per entry would take too long.
 
-Each exercise has such a check as its technique, in the plainest case of the rule: an answer that is right in part keeps
-that part. Complex steps or differences, entry by entry, take longer than the 2 s of a call (`seconds`). The references
-take at most 2 ms, and loops in Python over all numbers, the Jacobians of all rows included, less than a second: rows
-and columns are short for that.
+Each exercise has such a check as its technique, for the simplest case of its rule, so that a partly right answer keeps
+its points. Complex steps or differences for each entry exceed the 2 s of a call (`seconds`). The references take up to
+2 ms, and Python loops over all numbers, even with full Jacobians of all rows, less than a second, because rows and
+columns are short.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PLACES = 40
 
 
 def check_many_entries(learner, reference, rng, name):
-    """The gradients of large arrays: their shapes, and some of their entries."""
+    """Check the gradients of large arrays: their shapes, and some of their entries."""
     seed = int(rng.integers(2**32))
     inputs = [x for x in _many_entries(name, seed)[1:] if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
     places = [rng.integers(x.size, size=PLACES) for x in inputs]

@@ -1,4 +1,4 @@
-"""What is asked of normalisations."""
+"""Checks that all normalisations share."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ NORM_DTYPES = {  # g, x, gamma and beta
 }
 
 
-# All but the checks of eps itself pass eps=0.0, so that whoever forgets it loses those checks only.
+# All checks but those of eps itself pass eps=0.0, so that an answer without eps only fails those.
 
 
 def norm_arguments(rng, shape, parameters, dtypes=(F64,) * 4):
-    """g, x and as many parameters; x is neither centered nor of variance 1."""
+    """g, x and as many parameters; x has neither mean 0 nor variance 1."""
     g, x = random(rng, shape, dtypes[0]), 0.7 + 1.5 * random(rng, shape)
     return (g, x.astype(dtypes[1]), *(random(rng, shape[-1:], dtypes[2 + i]) for i in range(parameters)))
 

@@ -1,4 +1,4 @@
-"""Edits of helpers that rules for broadcasting use, and what is said of them."""
+"""Edits of the helpers of broadcasting rules, and their messages."""
 
 from __future__ import annotations
 

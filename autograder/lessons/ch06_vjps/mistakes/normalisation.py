@@ -1,4 +1,4 @@
-"""Lines of the rules for normalisations, and what is said of several."""
+"""Lines of the rules for normalisations, and messages that several mistakes share."""
 
 from __future__ import annotations
 

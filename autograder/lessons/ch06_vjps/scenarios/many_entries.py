@@ -27,11 +27,11 @@ _SHAPES: dict[str, list[tuple[int, ...]]] = {
     "maxpool2d_vjp": [(2, 4, 26, 26), (2, 4, 52, 52)],
     "attention_vjp": [(115, 32)] * 4,
 }
-"""Of g and of the inputs, in their order."""
+"""Shapes of g and of the inputs, in order."""
 
 
 def _many_entries(name: str, seed: int) -> list[Any]:
-    """What the rule `name` is called with: g, the inputs, and what else it takes."""
+    """The arguments of the rule `name`: g, the inputs and any others."""
     rng = np.random.default_rng(seed)
     arrays: list[Any] = [rng.uniform(-1, 1, shape) for shape in _SHAPES[name]]
     others: dict[str, list[Any]] = {

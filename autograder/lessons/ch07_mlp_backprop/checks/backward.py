@@ -9,7 +9,7 @@ from autograder.lessons.ch07_mlp_backprop.checks.networks import SHAPES, random_
 
 
 def check_backward(learner, reference, rng, params, X, activation, case, **tolerance):
-    """The learner's `backward`, on the cache of the learner's own `forward`, with a random upstream gradient."""
+    """Check the learner's `backward` with the cache of the learner's own `forward` and a random upstream gradient."""
     logits, cache = reference.forward(params, X, activation)
     dout = rng.normal(size=logits.shape).astype(logits.dtype)
     got = run_forward(learner, params, X, activation, case=case)

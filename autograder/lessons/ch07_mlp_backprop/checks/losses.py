@@ -1,4 +1,4 @@
-"""What is asked of both losses."""
+"""Checks that both losses share."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from autograder.judging import expect_close
 
 
 def check_loss(got, expected, gradient, case, **tolerance):
-    """A loss is a number of any kind; its gradient is an array of the reference's dtype."""
+    """Expect a loss, a number of any type, and its gradient, an array with the reference's dtype."""
     expect_close(got, (float(expected[0]), expected[1]), names=("loss", gradient), case=case, **tolerance)

@@ -1,4 +1,4 @@
-"""Networks of two layers, drawn, and their forward pass."""
+"""Random networks of two layers, and their forward pass."""
 
 from __future__ import annotations
 

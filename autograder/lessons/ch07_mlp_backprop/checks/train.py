@@ -14,9 +14,9 @@ PARAMETERS = ("W1", "b1", "W2", "b2")
 
 
 DIGITS_HELDOUT = Path(__file__).parents[2] / "digits_heldout.npz"
-# Right trainings that miss these: none of 1,510 (with 16 units: none of 1,510) over 15 kinds of SGD, momentum and full
-# batch, five initializations, 30 to 200 seeds each. Two of 60 with batches of one row for 3 epochs only, and with 16
-# units 14 of 60 at lr=1, which diverges. Random features with a trained last layer: at most 85% with 16 units.
+# No right training of 1,510 missed these, with either number of units, over 15 kinds of SGD, momentum and full batch,
+# five initializations, 30 to 200 seeds each. Exceptions: 2 of 60 with batches of one row for only 3 epochs, and with 16
+# units 14 of 60 at lr=1, which diverges. Random features with a trained last layer reach at most 85% with 16 units.
 ENOUGH = 0.94
 ENOUGH_WITH_16 = 0.88
 ACTIVATIONS = {
@@ -27,22 +27,22 @@ ACTIVATIONS = {
 }
 
 
-# What no linear reader learns: on drawn patterns and their negatives, linear discriminants read 35% at most (22 draws),
-# right trainings 87% at least (306 runs of 16 kinds).
+# A task that no linear classifier learns: on random patterns and their negatives, linear discriminants classify at most
+# 35% correctly (22 draws), right trainings at least 87% (306 runs of 16 kinds).
 ENOUGH_OF_PATTERNS = 0.6
 # The cosine between a small step and the gradient: at least 0.95 with SGD and momentum, batches of 1 to all rows, and
 # 0.34 with Adam (10 kinds in float64 and float32, 6 draws each). With lr=1e-4, or momentum and 1e-5, single rows move
 # the wide network so far that it falls to 0.28.
 ALONG = 0.25
 WIDE = 900
-"""Hidden units: an epoch of backpropagation takes a tenth of a second, complex steps of whole units take a minute."""
+"""Hidden units; an epoch of backpropagation takes 0.1 s, complex steps of whole units a minute."""
 SLOPES = 50
-"""Entries of each parameter that are looked at."""
+"""Number of compared entries of each parameter."""
 STEP = 1e-6
 
 
 def permuted_digits(rng):
-    """The training and the held-out digits with pixels and classes permuted, so that known weights are no use."""
+    """The training and held-out digits with pixels and classes permuted, so that memorised weights are useless."""
     X, y = load_digits_train()
     with np.load(DIGITS_HELDOUT) as file:
         X_held, y_held = file["X"] / MAX_PIXEL, file["y"].astype(np.int64)
@@ -82,7 +82,7 @@ def mean_cross_entropy(logits, y) -> float:
 
 
 def some_slopes(params, X, y, places) -> dict[str, np.ndarray]:
-    """How the loss changes with the parameters at these flat places, by differences: it tells nobody the gradient."""
+    """The derivative of the loss at these flat indices of the parameters, by differences, which hide the formula."""
     before = X @ params["W1"] + params["b1"]
     hidden = np.maximum(before, 0)
     logits = hidden @ params["W2"] + params["b2"]
@@ -109,7 +109,7 @@ def share_right(logits, y) -> float:
 
 @np.errstate(all="ignore")
 def expect_live_units(params, X, case) -> bool:
-    """Some hidden unit is not 0 on some row."""
+    """Expect a hidden unit that is not 0 on every row; return whether there is one."""
     alive = bool(np.any(X @ params["W1"] + params["b1"] > 0))
     message = "Every hidden unit is 0 on every digit, so relu lets no gradient through: smaller steps, other weights?"
     expect(alive, message, case=case)
@@ -117,14 +117,14 @@ def expect_live_units(params, X, case) -> bool:
 
 
 def expect_no_explanation(params, X, y, enough, case) -> bool:
-    """Mistakes that the parameters themselves give away; whether there is none."""
+    """Report mistakes that the parameters themselves reveal; return whether there is none."""
     networks = {activation: logits_of(params, X, activation) for activation in ACTIVATIONS}
     networks["standardized"] = logits_of(params, (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-8))
     networks["centered"] = logits_of(params, X - X.mean(axis=0))
     losses = {how: mean_cross_entropy(logits, y) for how, logits in networks.items()}
     best = min(losses, key=lambda how: losses[how])
-    # Measured, over the loss with relu: at least 0.95 where relu was trained; at most 0.36 after 8 epochs of tanh or
-    # no activation, 0.42 of centered pixels. Weights trained for a sigmoid may read well with relu, and then they pass.
+    # Measured, over the loss with relu: at least 0.95 if relu was trained; at most 0.36 after 8 epochs of tanh or
+    # no activation, 0.42 of centered pixels. Weights trained for a sigmoid may also work with relu, and then pass.
     # Trained with another loss than cross-entropy, they read no more digits right with another network.
     shares = {how: share_right(networks[how], y) for how in (best, "relu")}
     is_clear = losses[best] < 0.5 * losses["relu"] and shares[best] >= max(enough, shares["relu"] + 0.01)
@@ -161,14 +161,14 @@ def check_reading(learner, rng, enough, case, **options):
     )
     message = f"{share:.1%} of the held-out digits are read right; {enough:.0%} expected. {advice}"
     expect(share >= enough, message, case=case)
-    if share < enough:  # only the very same share tells one unexplained mistake from another
+    if share < enough:  # only an identical share means the same unexplained mistake
         expect_close(share, enough, names=("the share read right",), case=case, rtol=0, atol=0)
 
 
 @exercise("train")
 def test_epochs_and_seeds(learner):
     """More epochs change all four parameters for the better; the same seed gives the same ones, another seed others."""
-    rng = np.random.default_rng(7)  # properties, on visible inputs alone: parameters known by heart would have them too
+    rng = np.random.default_rng(7)  # properties, on visible inputs only: memorised parameters would have them too
     (X_all, y_all), _ = permuted_digits(rng)
     X, y = X_all[:300], y_all[:300]
     runs = []
@@ -261,7 +261,7 @@ def test_small_steps_follow_the_gradient(learner, rng):
         > ALONG * np.linalg.norm(steps[name]) * np.linalg.norm(gradients[name])
         for name in PARAMETERS
     }
-    if not all(along.values()):  # of two trainings that start elsewhere, chance decides that
+    if not all(along.values()):  # for trainings with different starts, chance decides that
         again = network(4e-6)
         if again is None:
             return

@@ -1,4 +1,4 @@
-"""What is said of both losses."""
+"""Messages that mistakes in both losses share."""
 
 from __future__ import annotations
 

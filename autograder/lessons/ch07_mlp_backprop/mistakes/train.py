@@ -9,7 +9,7 @@ FIRST_WEIGHTS = '"W1": rng.normal(size=(d, hidden)) * np.sqrt(2 / d),'
 LAST_WEIGHTS = '"W2": rng.normal(size=(hidden, o)) * np.sqrt(2 / hidden),'
 EPOCHS = "for _ in range(epochs):"
 STEP = "params[name] -= lr * grads[name]"
-SHORTER = {  # training, by default, as it is enough to see the mistake
+SHORTER = {  # shorter trainings by default, long enough to show the mistake
     SIGNATURE: SIGNATURE.replace("epochs=30", "epochs=3"),
     "for rows in np.array_split(order, max(n // 32, 1)):": "for rows in np.array_split(order, max(n // 64, 1)):",
 }
@@ -83,7 +83,7 @@ standardized_pixels = mistake(
 unseeded = mistake(
     "train",
     {
-        SIGNATURE: SIGNATURE.replace("seed=0", "seed=0, calls=iter(range(1, 10**6))"),  # so nothing is luck
+        SIGNATURE: SIGNATURE.replace("seed=0", "seed=0, calls=iter(range(1, 10**6))"),  # so that luck plays no part
         "rng = np.random.default_rng(seed)": "rng = np.random.default_rng(next(calls))",
     },
     says="Each call draws other numbers: make one generator from `seed`, and draw everything from it.",

@@ -1,4 +1,4 @@
-"""Networks of two layers, drawn, and the same in PyTorch."""
+"""Random networks of two layers, and the same in PyTorch."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What is asked of Square, GELU, GELUTanh, and of RoundSTE where it is the same.
+"""Checks that Square, GELU, GELUTanh and, in part, RoundSTE share.
 
-A `Function` and its graph stay beside the submission. Scenarios apply it there, and what comes back is numbers: also
-those of the double backward, which are compared here. What PyTorch's own gradcheck says there is asked as well, but a
-submission could have replaced it.
+A `Function` and its graph stay in the submission's process. Scenarios apply it there and return numbers, also those of
+the double backward, which are compared here. PyTorch's own gradcheck is run there too, but a submission could have
+replaced it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHAPES = {
 
 
 def spread(rng, shape, dtype=F64):
-    """Numbers of both signs between 0.3 and 2.3 in size: none where a derivative is 0 by accident."""
+    """Numbers of both signs with absolute values from 0.3 to 2.3, at which no derivative is 0 by accident."""
     return np.asarray(rng.uniform(0.3, 2.3, size=shape) * rng.choice([-1.0, 1.0], size=shape), dtype=dtype)
 
 
@@ -41,13 +41,13 @@ def check_no_gradient(name: str, learner, reference, rng):
 
 
 def away_from_halves(rng, shape, dtype=F64):
-    """Numbers at least 0.1 away from every whole number and every half: floor, trunc and round all differ somewhere."""
+    """Numbers at least 0.1 away from every integer and half-integer, on which floor, trunc and round differ."""
     whole = rng.integers(-3, 3, size=shape)
     return np.asarray(whole + rng.choice([0.0, 0.5], size=shape) + rng.uniform(0.1, 0.4, size=shape), dtype=dtype)
 
 
 def far_out(rng):
-    """Where exp, cosh and powers overflow or vanish; ±1000 among them."""
+    """Inputs at which exp, cosh and powers overflow or vanish, including ±1000."""
     sizes = np.array([1000.0, 1000.0, *rng.uniform(6, 12, 2), *rng.uniform(20, 60, 2), *rng.uniform(100, 900, 2)])
     return sizes * np.tile([1.0, -1.0], 4)
 

@@ -10,7 +10,7 @@ from autograder.values import summarise
 
 
 def batch(rng, n, c, scale=2.0):
-    """Logits and targets; where n allows, two rows have one target and some class has none."""
+    """Logits and targets; if n allows, two rows share a target and some class has none."""
     targets = rng.integers(c, size=n)
     if n > 2:
         targets[1] = targets[0]
@@ -40,7 +40,7 @@ def test_large_logits(learner, reference, rng):
         logits, targets = batch(rng, 3, 4)
         agree("cross_entropy", learner, reference, logits + shift, targets, not_one(rng), case=case, atol=1e-11)
     logits, targets = batch(rng, 3, 4)
-    logits += np.array([[1000.0], [0.0], [-1000.0]])  # what keeps one row from overflowing empties another
+    logits += np.array([[1000.0], [0.0], [-1000.0]])  # one shift for all rows would make one underflow
     agree("cross_entropy", learner, reference, logits, targets, not_one(rng), case="rows far apart", atol=1e-11)
     logits = np.where(rng.permutation(np.arange(12) % 2).reshape(3, 4) == 1, 1000.0, -1000.0)
     for case, targets in {

@@ -21,7 +21,7 @@ from autograder.values import summarise
 
 
 def _known(reference, rng, operations: list[Operation]) -> list[dict[str, Any]]:
-    """What is known of them beforehand, computed once: each of a class's submissions is asked about the same."""
+    """The operations' precomputed answers, computed once for all submissions of a class."""
     state = str(rng.bit_generator.state["state"]["state"])
     known: list[dict[str, Any]] = reference.answer(["operations", state], lambda: [op.known() for op in operations])
     return known
@@ -32,14 +32,13 @@ def ask(
 ) -> None:
     """Expect the learner's run_gradcheck to accept what is right and to reject what is wrong.
 
-    Whoever asks an operation what gradcheck asks is told what is known beforehand; only where more is asked is the
-    whole question put again, with call-backs.
-    It is asked in any order, lest the order be the answer; what it got wrong is said in the order given.
+    An answer that evaluates the operation only where gradcheck does gets precomputed values; if it asks for others, it
+    is called again with call-backs. Operations are asked about in random order, so that the order does not give the
+    answers away; wrong verdicts are reported in the given order.
 
     Args:
-        may_raise: an exception for an fn that is wrong counts as a rejection, so that a missing `try` fails one check
-            and not all.
-        look_after: also look at what became of the caller's tensors.
+        may_raise: an exception for a wrong fn counts as a rejection, so that a missing `try` fails one check, not all.
+        look_after: also check what became of the caller's tensors.
     """
     answers: dict[int, dict[str, Any] | Raised | Missing | None] = {}
     order = rng.permutation(len(operations)).tolist()
@@ -53,7 +52,7 @@ def ask(
             ask_it = op.answer if may_ask else None
             try:
                 answers[i] = learner.scenario.verdict(known[i], ask_it, op.arrays, wants, op.rows)
-            except (Raised, Missing) as error:  # a NotImplementedError of fn looks like an exercise not written
+            except (Raised, Missing) as error:  # fn's NotImplementedError looks like an unwritten exercise
                 if op.right:
                     raise
                 answers[i] = error

@@ -1,4 +1,4 @@
-"""Upstream gradients, and how close an answer in float32 must come."""
+"""Upstream gradients, and tolerances for float32."""
 
 from __future__ import annotations
 

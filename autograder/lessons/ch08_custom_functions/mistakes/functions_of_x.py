@@ -1,4 +1,4 @@
-"""What several of the classes have in common: lines of theirs, and what is said of them."""
+"""Lines that several of the classes share, and messages for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AN_ATTRIBUTE = {SAVE: "ctx.x = x", SAVED: "x = ctx.x"}
 
 
 def on_the_class(exercise):
-    """Edits: x is kept there."""
+    """Edits: keep x in an attribute of the class."""
     return {SAVE: f"{exercise}.x = x", SAVED: f"x = {exercise}.x"}
 
 

@@ -29,7 +29,7 @@ BACKWARD_OF_THE_EXACT = {T: CDF, DU: PDF, TANH_RULE: GELU_RULE}
 
 
 def _constant(old, new):
-    """Edits: another constant, wherever it stands."""
+    """Edits: replace a constant everywhere."""
     return {line: line.replace(old, new) for line in (U, T, DU)}
 
 

@@ -16,7 +16,7 @@ def test_gradcheck_of_functions_that_are_known(reference):
     run_gradcheck = reference.implementations["run_gradcheck"]
 
     class Constant(torch.autograd.Function):
-        """x³ with the right gradient, which is a constant to a double backward."""
+        """x³ with the right gradient, which a double backward treats as a constant."""
 
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:

@@ -11,7 +11,7 @@ from autograder.judging import EXACT
 
 
 def second_order(f: Any, x: np.ndarray, g: np.ndarray, h: np.ndarray) -> list[np.ndarray]:
-    """y, dx, and what becomes of h when it is sent back through dx: for x and for g."""
+    """y, dx, and the gradients of dx · h with respect to x and g."""
     leaf, upstream = torch.tensor(x, requires_grad=True), torch.tensor(g, requires_grad=True)
     y = f(leaf)
     (dx,) = torch.autograd.grad(y, leaf, upstream, create_graph=True)

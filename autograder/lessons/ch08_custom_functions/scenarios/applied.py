@@ -1,7 +1,7 @@
-"""The submission's Functions, applied, and run backward once and twice.
+"""Applies the submission's Functions, and differentiates them once and twice.
 
-Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
-`apply` is PyTorch's own here, whatever the class has under that name.
+Scenarios return dicts. The key of a bool is the sentence that a learner is told if it is True. `apply` is always
+PyTorch's own, even if the class overrides it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Function = torch.autograd.Function
 _apply = Function.apply.__func__  # type: ignore[attr-defined]  # bound to no class
 _grad = torch.autograd.grad
 _Node = torch.autograd.function.BackwardCFunction
-"""What the nodes of Functions are, and no others."""
+"""The class of a Function's nodes, and of no others."""
 _saved_tensors = _Node.saved_tensors.__get__  # type: ignore[attr-defined]
 
 NO_GRAPH = "The result has no graph, so no gradient flows back"
@@ -34,11 +34,11 @@ ATTRIBUTE = "A tensor is kept in an attribute of ctx: what backward needs goes t
 
 
 MAY_CALL = ("torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward")
-"""What the exercises forbid and scenarios call."""
+"""Functions that the exercises forbid and scenarios call."""
 
 
 def _watched(scenario: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The scenario with gradients switched on, whatever a cell did to them."""
+    """Run the scenario with gradients switched on, whatever a cell has set."""
 
     @functools.wraps(scenario)
     def run(*args: Any) -> dict[str, Any]:
@@ -49,12 +49,12 @@ def _watched(scenario: Callable[..., dict[str, Any]]) -> Callable[..., dict[str,
 
 
 def _data(value: Any) -> Any:
-    """A tensor as an array, so that it can be compared; anything else as it is."""
+    """A tensor as an array, which can be compared; anything else unchanged."""
     return array(value)
 
 
 def _class(submission: Any, name: str) -> Any:
-    """The submission's Function; `TypeError` if it is none, or has an `apply` of its own."""
+    """The submission's Function. Raises `TypeError` if it is not one, or overrides `apply`."""
     function = getattr(submission, name)
     if not isinstance(function, type) or not issubclass(function, Function):
         raise TypeError(f"{name} is no class derived from torch.autograd.Function")
@@ -64,7 +64,7 @@ def _class(submission: Any, name: str) -> Any:
 
 
 def _applied(function: Any, *inputs: Any) -> torch.Tensor:
-    """The result of `function.apply`; `TypeError` if it is no tensor."""
+    """The result of `function.apply`. Raises `TypeError` if it is not a tensor."""
     return _tensor(_apply(function, *inputs), function)
 
 
@@ -95,7 +95,7 @@ def _first(y: torch.Tensor, x: Any, g: torch.Tensor, **options: Any) -> Any:
 
 
 def _made_plain(error: str) -> str:
-    """What lies behind an error of backward that does not say it."""
+    """The likely cause of an unclear error in backward; "" if there is none."""
     if re.search(r"to an index|multiply sequence|not tuple|'tuple'", error):
         return ". Is it x = ctx.saved_tensors? That is a tuple, even for one tensor: (x,) = ctx.saved_tensors"
     if "expected np.ndarray" in error:
@@ -104,11 +104,11 @@ def _made_plain(error: str) -> str:
 
 
 def _second(dx: Any, inputs: tuple[torch.Tensor, ...], h: torch.Tensor) -> dict[str, Any]:
-    """dx, differentiated once more; what it does not depend on gets zeros. With sentences, where that cannot be."""
+    """Differentiate dx once more, with zeros for inputs that it does not depend on; sentences if that is impossible."""
     gradients: Sequence[Any] = [None] * len(inputs)
     bare = not isinstance(dx, torch.Tensor) or not dx.requires_grad
     node = None if bare else dx.grad_fn
-    marked = node is not None and "Error" in node.name()  # what once_differentiable leaves in place of a graph
+    marked = node is not None and "Error" in node.name()  # the node that once_differentiable makes
     if not bare and not marked and dx.shape == h.shape:
         with own_functions():
             gradients = plain(_grad(plain(dx), inputs, h, allow_unused=True, materialize_grads=True))
@@ -116,7 +116,7 @@ def _second(dx: Any, inputs: tuple[torch.Tensor, ...], h: torch.Tensor) -> dict[
 
 
 def _still_alive(live: LiveStorages, result: torch.Tensor) -> int:
-    """The bytes that are alive beside the result's; a cycle that is only waiting to be collected does not count."""
+    """Live bytes besides the result's, without garbage that waits to be collected."""
     of_result = storage_bytes([plain(result)])
     if live.bytes > of_result:
         gc.collect()
@@ -124,13 +124,13 @@ def _still_alive(live: LiveStorages, result: torch.Tensor) -> int:
 
 
 def _saved(y: torch.Tensor) -> list[torch.Tensor]:
-    """What the Function behind a result keeps for backward by `ctx.save_for_backward`, as backward gets it."""
+    """The tensors that the Function behind a result saved by `ctx.save_for_backward`, as backward gets them."""
     node = y.grad_fn
     return [plain(tensor) for tensor in _saved_tensors(node) if tensor is not None] if isinstance(node, _Node) else []
 
 
 def _has_attributes(y: torch.Tensor) -> bool:
-    """Whether the ctx of a result, its grad_fn, has tensors or arrays among its attributes, or in lists of them."""
+    """Whether attributes of the ctx of a result (its grad_fn) contain tensors or arrays, also in nested containers."""
     values = list(vars(y.grad_fn).values()) if y.grad_fn is not None else []
     for value in values:
         if isinstance(value, torch.Tensor | np.ndarray):
@@ -143,7 +143,7 @@ def _has_attributes(y: torch.Tensor) -> bool:
 
 
 def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: float) -> dict[str, Any]:
-    """What one forward and one backward pass call, and the gradient, where backward's is multiplied by a factor."""
+    """Which methods a forward and a backward pass call, and the gradient if backward's result is scaled by a factor."""
     counts = {"forward": 0, "backward": 0}
     recorded: list[torch.Tensor] = []
 
@@ -169,7 +169,7 @@ def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: f
     with contextlib.ExitStack() as stack:
         stack.enter_context(_through(cls, "forward", forward))
         stack.enter_context(_through(cls, "backward", backward))
-        if cls.setup_context is not Function.setup_context:  # else PyTorch takes the other one for the class's own
+        if cls.setup_context is not Function.setup_context:  # otherwise PyTorch would think that the class defines it
             stack.enter_context(_through(cls, "setup_context", unrecorded))
         x = _leaf(inputs[0])
         y = _tensor(cls.apply(x, *map(torch.tensor, inputs[1:])), cls)
@@ -193,13 +193,13 @@ def _owner(cls: Any, name: str) -> Any:
 
 
 def _rule(cls: Any) -> str:
-    """The name under which a class has its rule: backward, or PyTorch's other name for it, vjp."""
+    """The name of the method with a class's rule: backward, or PyTorch's alias vjp."""
     return "vjp" if issubclass(Function, _owner(cls, "backward")) else "backward"
 
 
 @contextlib.contextmanager
 def _through(cls: Any, name: str, around: Callable[..., Any]) -> Iterator[None]:
-    """Let the calls of a static method go through `around`, which gets the method first."""
+    """Wrap a static method: calls become around(method, *args)."""
     name = _rule(cls) if name == "backward" else name
     owner = _owner(cls, name)
     original, inherited = getattr(cls, name), owner is not cls

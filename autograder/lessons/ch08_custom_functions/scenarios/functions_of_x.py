@@ -1,4 +1,4 @@
-"""What is asked of Square, GELU, GELUTanh and RoundSTE, and in part of the others."""
+"""Scenarios of Square, GELU, GELUTanh and RoundSTE, and in part of the others."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def once(submission: Any, function: str, x: np.ndarray, g: np.ndarray) -> dict[s
 
 @_watched
 def twice(submission: Any, function: str, x: np.ndarray, g: np.ndarray, h: np.ndarray) -> dict[str, Any]:
-    """The gradient, and what becomes of h when it is sent back through the gradient."""
+    """The gradient, and the gradients of (gradient · h)."""
     cls = _class(submission, function)
     leaf, upstream = _leaf(x), _leaf(g)
     y = _applied(cls, leaf)
@@ -67,7 +67,7 @@ def twice(submission: Any, function: str, x: np.ndarray, g: np.ndarray, h: np.nd
 def in_a_graph(
     submission: Any, function: str, a: np.ndarray, b: np.ndarray, g: np.ndarray, h: np.ndarray
 ) -> dict[str, Any]:
-    """The same for x = a · b in the middle of a graph, and the result squared: gradients of a and b, and again."""
+    """First and second derivatives by a and b, for x = a · b in the middle of a graph and the result squared."""
     cls = _class(submission, function)
     a_leaf, b_leaf = _leaf(a), _leaf(b)
     y = _applied(cls, a_leaf * b_leaf)
@@ -129,7 +129,7 @@ def constant(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
 
 @_watched
 def changed_in_between(submission: Any, function: str, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """The gradient; and whether autograd notices when x is changed in place between forward and backward."""
+    """The gradient, and whether autograd notices that x was changed in place between forward and backward."""
     cls = _class(submission, function)
     leaf = _leaf(x)
     dx = _first(_applied(cls, leaf), leaf, torch.tensor(g))
@@ -152,7 +152,7 @@ def changed_in_between(submission: Any, function: str, x: np.ndarray, g: np.ndar
 
 @_watched
 def kept(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
-    """The bytes that are kept between the passes, the result and the gradient for a g of ones."""
+    """The bytes kept between the passes, the result, and the gradient for a g of ones."""
     cls = _class(submission, function)
     leaf = _leaf(x)
     live = LiveStorages()
@@ -172,9 +172,9 @@ def kept(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
 
 @_watched
 def calls(submission: Any, function: str, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: float) -> dict:
-    """Whether the class's own `apply` makes its result by forward, and a backward pass its gradient by backward.
+    """Whether `apply` gets its result from forward, and a backward pass its gradient from backward.
 
-    What backward returns is multiplied by a factor on the way, and then the gradient must be, too.
+    The result of backward is scaled by a factor, so the gradient must be scaled too.
     """
     cls = _class(submission, function)
     right = _of_apply(cls, inputs, g, 1.0)
@@ -186,7 +186,7 @@ def calls(submission: Any, function: str, inputs: tuple[np.ndarray, ...], g: np.
 
 @_watched
 def checked(submission: Any, function: str, x: np.ndarray, g: np.ndarray, h: np.ndarray) -> dict[str, Any]:
-    """What PyTorch's gradcheck and gradgradcheck say, beside the numbers themselves."""
+    """The verdicts of PyTorch's gradcheck and gradgradcheck, together with the numbers themselves."""
     cls = _class(submission, function)
 
     def apply(tensor: torch.Tensor) -> torch.Tensor:

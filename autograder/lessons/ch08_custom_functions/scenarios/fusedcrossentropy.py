@@ -48,7 +48,7 @@ def cross_entropy(
 
 @_watched
 def linear_classifier(submission: Any, X: np.ndarray, W: np.ndarray, targets: np.ndarray, g: float) -> dict[str, Any]:
-    """The same for logits = (X @ W).T.T, no leaf and not contiguous, and a loss times g: the gradients of X and W."""
+    """The gradients of X and W for a loss times g, with logits = (X @ W).T.T, no leaf and not contiguous."""
     cls = _class(submission, "FusedCrossEntropy")
     X_leaf, W_leaf = _leaf(X), _leaf(W)
     logits = (W_leaf.T @ X_leaf.T).T
@@ -60,7 +60,7 @@ def linear_classifier(submission: Any, X: np.ndarray, W: np.ndarray, targets: np
 
 @_watched
 def second_backward(submission: Any, logits: np.ndarray, targets: np.ndarray, g: float, other_g: float) -> dict:
-    """Two backward passes through one graph, and then two more that add up in `.grad`."""
+    """Two backward passes through one graph, then two more that accumulate in `.grad`."""
     cls = _class(submission, "FusedCrossEntropy")
     leaf = _leaf(logits)
     loss = _applied(cls, leaf, torch.tensor(targets))
@@ -103,7 +103,7 @@ def two_losses(
 
 @_watched
 def kept_of_logits(submission: Any, logits: np.ndarray, targets: np.ndarray) -> dict[str, Any]:
-    """The bytes that are kept between the passes, and the loss; targets, which were there before, do not count."""
+    """The bytes kept between the passes, without the targets, which existed before, and the loss."""
     cls = _class(submission, "FusedCrossEntropy")
     leaf, rows = _leaf(logits), torch.tensor(targets)
     live = LiveStorages()
@@ -111,7 +111,7 @@ def kept_of_logits(submission: Any, logits: np.ndarray, targets: np.ndarray) -> 
         loss = _applied(cls, leaf, rows)
         made = _still_alive(live, loss)
     saved = storage_bytes([rows, *_saved(loss)]) - storage_bytes([rows])
-    _first(loss, leaf, torch.ones_like(loss))  # that it can be used, too
+    _first(loss, leaf, torch.ones_like(loss))  # it must also be usable
     return {
         "saved": saved,
         "made": made,
@@ -122,7 +122,7 @@ def kept_of_logits(submission: Any, logits: np.ndarray, targets: np.ndarray) -> 
 
 
 class _Context(torch.autograd.function.FunctionCtx):
-    """A ctx as `forward` and `backward` see it, with a `needs_input_grad` of ours."""
+    """A ctx for `forward` and `backward`, with our own `needs_input_grad`."""
 
     to_save: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, bool] = (False, False)
@@ -134,7 +134,7 @@ class _Context(torch.autograd.function.FunctionCtx):
 
 @_watched
 def frozen_logits(submission: Any, logits: np.ndarray, targets: np.ndarray, g: float) -> dict[str, Any]:
-    """What forward saves and backward returns where `ctx.needs_input_grad` says that no gradient is needed."""
+    """What forward saves and backward returns if `ctx.needs_input_grad` says that no gradient is needed."""
     cls = _class(submission, "FusedCrossEntropy")
     fixed, rows, upstream = torch.tensor(logits), torch.tensor(targets), torch.tensor(g, dtype=torch.float64)
     loss = _applied(cls, fixed, rows)
@@ -152,7 +152,7 @@ def frozen_logits(submission: Any, logits: np.ndarray, targets: np.ndarray, g: f
 
 
 def _by_hand(cls: Any, needs: tuple[bool, bool], logits: Any, targets: Any, g: Any) -> tuple[list[Any], Sequence[Any]]:
-    """What forward saves and backward returns, called without PyTorch; no backward where what it saves is too much."""
+    """What forward saves and backward returns, called directly; backward is skipped if forward saves too much."""
     ctx = _Context()
     ctx.needs_input_grad = needs
     with torch.no_grad():

@@ -13,9 +13,9 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import Function,
 
 
 class _Asking(Function):
-    """An operation whose values and rules are asked for, one call at a time: `ask(what, arrays)`.
+    """An operation whose values and gradients come from `ask(what, arrays)`, one call at a time.
 
-    What is right or wrong about it is known to the one who answers, and to nobody here.
+    Only the judge, which answers, knows whether they are right.
     """
 
     @staticmethod
@@ -41,7 +41,7 @@ class _Asking(Function):
 
 
 class _AskingBack(Function):
-    """The backward pass of `_Asking`, an operation in its turn."""
+    """The backward pass of `_Asking`, as an operation that can itself be differentiated."""
 
     @staticmethod
     def forward(ctx: Any, ask: Callable[..., Any], count: int, *tensors: torch.Tensor) -> Any:
@@ -59,11 +59,11 @@ class _AskingBack(Function):
 
 
 class _Answers:
-    """The answers of an operation: those that are known beforehand, and those that are asked for."""
+    """An operation's answers: precomputed, or from the call-back `ask`."""
 
     def __init__(self, known: dict[str, Any], ask: Callable[..., Any] | None) -> None:
         self.unknown = False
-        """Whether there was a question to which no answer is known, and nobody to ask."""
+        """Whether a question had no precomputed answer and there was no call-back."""
         self._known, self._ask = known, ask
         self._points = {_bytes(arrays): number for number, arrays in enumerate(zip(*known["points"], strict=True))}
         self._asked = dict.fromkeys(("forward", "backward", "again"), 0)
@@ -110,19 +110,19 @@ def verdict(
     wants: list[bool],
     rows: int,
 ) -> dict[str, Any] | None:
-    """What `run_gradcheck` says of an operation, and what it left of the tensors.
+    """The verdict of `run_gradcheck` on an operation, and the state of the tensors afterwards.
 
-    None where it wants to know more of the operation than is known, and there is nobody to `ask`.
+    None if it needs a result that is not precomputed and `ask` is None.
 
-    gradgradcheck draws its own g from PyTorch's generator, which is seeded here: near the tolerances the answer depends
-    on the draw, and the same mistake has to show the same way each time.
+    gradgradcheck draws its own g from PyTorch's generator, which is seeded here: near the tolerances the verdict may
+    depend on it, and the same mistake must always show the same way.
 
     Args:
-        known: the answers that are known beforehand, as `Operation.known` has them.
+        known: the precomputed results, from `Operation.known`.
         wants: which of the tensors require a gradient.
         rows: if not 0, the tensors are expanded to so many rows.
     """
-    torch.default_generator.manual_seed(0)  # torch.manual_seed notes a stack for each kind of device that is not there
+    torch.default_generator.manual_seed(0)  # torch.manual_seed records a stack for each missing device type
     tensors = [torch.tensor(array) for array in arrays]
     for tensor, want in zip(tensors, wants, strict=True):
         tensor.requires_grad_(want)

@@ -11,7 +11,7 @@ from autograder.lessons.ch09_vanishing_gradients.checks.tolerances import EXACT
 
 
 def check_clipped(learner, reference, arrays, max_norm, case, rtol=1e-9):
-    """The norm to 1e-9 whatever the dtype of the gradients, which are compared to `rtol`."""
+    """Check the norm to 1e-9, for gradients of any dtype, and the clipped gradients to `rtol`."""
     import torch
 
     grads = [torch.tensor(array) for array in arrays]

@@ -9,7 +9,7 @@ from autograder.lessons.ch09_vanishing_gradients.checks.layers import layer, lay
 
 
 def relu_layer(rng, fan_in, dead, alive, mixed, dtype=F64):
-    """A Linear for `dead` units that are always negative, `alive` ones that never are, and some in between."""
+    """A Linear with `dead` units that are always negative, `alive` ones that never are, and `mixed` ones."""
     units = dead + alive + mixed
     found = {"W": 0.01 * random(rng, (units, fan_in)), "b": np.concatenate([-np.ones(dead), np.ones(alive + mixed)])}
     found["W"][dead + alive :] *= 100
@@ -19,7 +19,7 @@ def relu_layer(rng, fan_in, dead, alive, mixed, dtype=F64):
 
 
 def relu_layers(rng, d, *kinds, dtype=F64):
-    """Linears with so many (dead, alive, mixed) units, and a last one with two outputs."""
+    """Linears with these numbers of (dead, alive, mixed) units, and a last one with two outputs."""
     found, fan_in = [], d
     for kind in kinds:
         found.append(relu_layer(rng, fan_in, *kind, dtype=dtype))
@@ -28,7 +28,7 @@ def relu_layers(rng, d, *kinds, dtype=F64):
 
 
 def some_kinds(rng, layers, mixed=3):
-    """For each layer, how many units are dead, alive and, `mixed` at most, in between."""
+    """Random numbers of dead, alive and (at most `mixed`) mixed units for each layer."""
     return [
         (dead, alive, int(rng.integers(mixed + 1))) for dead, alive in rng.integers(1, 30, size=(layers, 2)).tolist()
     ]
@@ -111,7 +111,7 @@ def test_outputs_that_are_written_into(learner, reference, rng):
 
 
 def batchnorm_layers(rng, dtype=F64):
-    """Units that the running statistics leave negative on every row; within a batch BatchNorm wakes all of them."""
+    """Units that are negative on every row with the running statistics, but never dead with the batch's statistics."""
     units = int(rng.integers(6, 50))
     stack = layers(rng, 3, units, 2, dtype=dtype)
     stack[0]["b"] = np.where(np.arange(units) < int(rng.integers(2, units - 1)), -9.0, 9.0).astype(dtype)

@@ -1,4 +1,4 @@
-"""Layers and batches, drawn."""
+"""Random layers and batches."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ PLAIN: dict[str, Any] = {"activation": "tanh", "init": "default", "residual": Fa
 
 
 def named(options: dict[str, Any]) -> str:
-    """What is not as in PLAIN, as a program would write it."""
+    """The options that differ from PLAIN, as code."""
     given = [f"{name}={value!r}" for name, value in options.items() if value != PLAIN.get(name)]
     return ", ".join(given) or "no options"
 
 
 def check_architecture(learner, reference, seed, sizes, options, case) -> bool:
-    """What is in the network; False, and nothing more is looked at, where the layers are others."""
+    """Check the network's layers and activations; return False, without further checks, if the layers are wrong."""
     got, expected = (who.scenario.architecture(seed, sizes, options) for who in (learner, reference))
     expect(got["a module"], "make_mlp returned no torch.nn.Module.", case=case)
     n_in, n_out, depth, width = (*sizes, 30, 64)[:4]
@@ -62,8 +62,8 @@ def check_architecture(learner, reference, seed, sizes, options, case) -> bool:
     return right
 
 
-# A wrong answer is compared with each known mistake, check by check, so checks are light: the small networks come
-# first, a check ends where the layers are others, and those of values raise then, which is compared with nothing.
+# A wrong answer is compared with each known mistake, check by check, so checks are cheap: small networks come first, a
+# check ends if the layers are wrong, and checks of values raise then, which is never compared.
 @exercise("make_mlp", promise="instrumented")
 def test_layers(learner, reference, rng):
     """depth + 2 Linears in order, an activation and, if asked for, a BatchNorm in each block."""
@@ -83,7 +83,7 @@ def test_layers(learner, reference, rng):
 
 
 def some_parameters(rng, n_in, n_out, depth, width, norm):
-    """Parameters of a network: biases, scales and shifts that are not those of a fresh one."""
+    """Parameters of a network, with biases, scales and shifts that differ from the initial ones."""
     return {
         "linears": layers(rng, n_in, *[width] * (depth + 1), n_out, scale=2.0),
         "norms": [
@@ -147,7 +147,7 @@ def test_outputs_with_everything(learner, reference, rng):
 
 
 def fresh(learner, seed, sizes, options):
-    """The Linears of a fresh network, first to last, and some of another one."""
+    """The Linears of a fresh network in order, and some of another network's."""
     depth, width = sizes[2:]
     return learner.scenario.fresh_parameters(
         seed, sizes[:2], {"depth": depth, "width": width, **options}, shapes_of(sizes)
@@ -161,7 +161,7 @@ WITHIN = 0.07
 
 
 def check_spread(learner, rng, options, std_of, biases_zero, case):
-    """The empirical standard deviations of the input layer's weights, of all hidden ones, of the output layer's."""
+    """Check the empirical standard deviations of the input, hidden and output layers' weights."""
     sizes = tuple((SMALLEST + rng.integers([160, 48, 1, 32])).tolist())
     got = fresh(learner, torch_seed(rng), sizes, options)
     shapes = [linear["W"].shape for linear in got["linears"]]
@@ -183,7 +183,7 @@ def check_spread(learner, rng, options, std_of, biases_zero, case):
             f"expected for fan_in {fan_in} and fan_out {fan_out}.",
             case=case,
         )
-        if not as_wanted:  # tells the known mistakes apart
+        if not as_wanted:  # distinguishes the known mistakes
             expect_close(std, wanted, names=("the standard deviation",), case=case, rtol=WITHIN, atol=0.0)
         mean = abs(float(entries.mean()))
         expect(mean < 7 * wanted / math.sqrt(entries.size), f"The mean of the weights of {part} is not 0.", case=case)
@@ -246,9 +246,9 @@ def test_he_weights(learner, reference, rng):
         check_spread(learner, rng, options, std_of, biases_zero=True, case=f"fresh weights, {named(options)}")
 
 
-# What make_mlp's own weights do to the gradient, per layer, in 30 layers of width 64. 200 seeds with normal and 200
-# with uniform weights gave (lowest, highest): 0.137–0.146, 0.982–1.035, 0.943–1.063. The
-# bounds are 6 standard deviations of log(decay) or more from the mean: no false reject in 10^8.
+# The factor per layer by which make_mlp's weights change the gradient, in 30 layers of width 64. 200 seeds with normal
+# and 200 with uniform weights gave 0.137–0.146, 0.982–1.035, 0.943–1.063 (lowest–highest). The bounds are at least 6
+# standard deviations of log(decay) from the mean: no false rejection in 10^8.
 DECAYS: dict[str, tuple[dict[str, Any], str, float, float]] = {
     "make_mlp(20, 10): sigmoid, default weights": ({}, "sigmoid", 0.125, 0.157),
     "tanh, init='xavier'": ({"activation": "tanh", "init": "xavier"}, "tanh", 0.92, 1.09),
@@ -257,9 +257,9 @@ DECAYS: dict[str, tuple[dict[str, Any], str, float, float]] = {
 
 
 def decay(linears: list[dict[str, Any]], activation: str, X, y) -> float:
-    """The factor by which a layer of a network with these weights changes the gradient; 0 where there is none.
+    """The factor per layer by which a network with these weights changes the gradient; 0 if the gradient is 0.
 
-    It depends on the weights that a submission drew, so no reference is asked: an answer book cannot have it.
+    It depends on the weights that a submission drew, so it is computed here: an answer book cannot contain it.
     """
     import torch
 
@@ -276,7 +276,7 @@ def decay(linears: list[dict[str, Any]], activation: str, X, y) -> float:
 @exercise("make_mlp")
 def test_what_becomes_of_the_gradient(learner):
     """The experiment: the gradient norms of 30 layers with the weights that make_mlp gave them."""
-    rng = np.random.default_rng(9)  # a property, on visible inputs alone: any good weights have it
+    rng = np.random.default_rng(9)  # a property, on visible inputs only: any good weights have it
     sizes = (20, 10, 30, 64)
     for case, (options, activation, low, high) in DECAYS.items():
         got = fresh(learner, torch_seed(rng), sizes, options)
@@ -291,7 +291,7 @@ def test_what_becomes_of_the_gradient(learner):
 @exercise("make_mlp", promise="instrumented")
 def test_unknown_options(learner, reference, rng):
     """Another activation or init is a ValueError."""
-    for init in ("default", "xavier", "he"):  # these are known: a network, and no exception
+    for init in ("default", "xavier", "he"):  # valid options: expect a network, not an exception
         learner.scenario.architecture(torch_seed(rng), (3, 2, 1, 4), {**PLAIN, "init": init})
     n_in, n_out, width = ends_and_width(rng)
     check_architecture(learner, reference, torch_seed(rng), (n_in, n_out, 1, width), PLAIN, "depth=1")

@@ -1,4 +1,4 @@
-"""Networks that a submission makes: their shapes and their ends."""
+"""Checks of the shapes of networks that a submission makes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def torch_seed(rng) -> int:
 
 
 def same(got: Any, expected: Any, message: str, *, case: str, instead: str = "") -> bool:
-    """Expect `got` to be `expected`; where it is not, its value, and `instead`, tell the known mistakes apart."""
+    """Expect `got` to be `expected`; if not, record its value and `instead`, which distinguish known mistakes."""
     expect(got == expected, message, case=case, instead=instead)
     if got != expected:
         expect_close(np.asarray(got), np.asarray(expected), names=("modules()",), case=case, rtol=0, atol=0)
@@ -27,11 +27,11 @@ def shapes_of(sizes: tuple[int, int, int, int]) -> list[tuple[int, int]]:
 
 
 def same_shapes(got: list[Any], sizes: tuple[int, int, int, int], case: str) -> bool:
-    """The number and the shapes of the Linears."""
+    """Check the number and the shapes of the Linears; return whether they are right."""
     wanted, got = shapes_of(sizes), [tuple(shape) for shape in got]
     message = f"modules() finds {len(got)} Linears; depth + 2 = {len(wanted)} expected."
     if len(got) == 2:
-        # a known mistake of make_mlp; what such a network learns is luck, so healthy_mlp has no name for it
+        # a known mistake of make_mlp, but not of healthy_mlp, because what such a network learns depends on luck
         message += " It does not look into a plain Python list: if the blocks are in one, use nn.ModuleList."
     return same(len(got), len(wanted), message, case=case, instead=in_words(got)) and same(
         got,

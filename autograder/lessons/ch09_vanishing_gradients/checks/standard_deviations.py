@@ -1,4 +1,4 @@
-"""What is asked of both standard deviations."""
+"""Checks that both standard deviations share."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""How close an answer must come.
+"""Tolerances.
 
-Models stay with the submission: scenarios build them, or have them built, and bring numbers back. Where a network is
-random, the checks see it through properties with margins that were measured over many seeds; each says how wide.
+Models stay in the submission's process: scenarios build them, or let the submission build them, and return numbers.
+Random networks are checked by properties, with margins that were measured over many seeds and are given at each check.
 """
 
 from __future__ import annotations
 
-EXACT = {"rtol": 1e-9, "atol": 0.0}  # a gradient that has vanished is compared as closely as a large one
+EXACT = {"rtol": 1e-9, "atol": 0.0}  # vanished gradients are compared as closely as large ones

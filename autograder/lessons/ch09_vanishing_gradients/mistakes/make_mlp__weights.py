@@ -1,4 +1,4 @@
-"""Wrong answers to make_mlp: its weights, and what else it may not do."""
+"""Wrong answers to make_mlp: its weights, and forbidden side effects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ENDS_MADE_LAST = {
     FIRST: "layers = []",
     LAST: "layers = [torch.nn.Linear(n_in, width), *layers, torch.nn.Linear(width, n_out)]",
 }
-"""Right as well. Layers that are made in another order get other random weights."""
+"""An edit that stays right: layers made in another order get other random weights."""
 MODULES = "for module in model.modules():"
 INITIALISED = 'if isinstance(module, torch.nn.Linear) and init != "default":'
 FANS = "fans = module.in_features + module.out_features"

@@ -1,4 +1,4 @@
-"""Lines of make_mlp that mistakes change, and what is said of several networks."""
+"""Lines of make_mlp that mistakes change, and messages that several mistakes share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BIAS = "torch.nn.init.zeros_(module.bias)"
 
 
 def hidden_blocks(blocks, h):
-    """A module of all blocks: where it keeps them, and what h is after each of them."""
+    """An edit: a module of all blocks; `blocks` says how it stores them, `h` how each block's output is computed."""
     return f"""\
 class Hidden(torch.nn.Module):
     def __init__(self):

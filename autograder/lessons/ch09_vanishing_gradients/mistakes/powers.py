@@ -1,4 +1,4 @@
-"""What is said of numbers that grow with a power."""
+"""Messages about numbers that grow like a power."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def output_by_hand(model, X, activation, residual, norm):
-    """What the network gives, in NumPy, from its parameters in their order."""
+    """The network's output, computed in NumPy from its parameters in order."""
     parameters = [parameter.detach().numpy() for parameter in model.parameters()]
     act = {"sigmoid": lambda z: 1 / (1 + np.exp(-z)), "tanh": np.tanh, "relu": lambda z: np.maximum(z, 0)}[activation]
     W, b, *middle = parameters[:-2]

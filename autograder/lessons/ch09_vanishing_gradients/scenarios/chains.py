@@ -1,8 +1,8 @@
-"""Chains of given layers, and what a submission's function must leave as it was.
+"""Chains of given layers, and the state that a submission's function must not change.
 
-Scenarios return data, mostly dicts. A bool stands under the sentence that a learner is told if it is True: what is
-wrong. Each runs with gradients switched on, whatever a cell of the submission did to them. Random numbers that a
-submission draws come from a generator that the scenario seeds, so that a check sees the same network each time.
+Scenarios return data, mostly dicts. The key of a bool is the sentence that a learner is told if it is True. Each
+scenario runs with gradients switched on, whatever a cell of the submission has set. It seeds the generator from which
+the submission draws, so that a check always gets the same network.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _chain(layers: Sequence[dict], activation: str) -> torch.nn.Sequential:
 
 
 def _with_batchnorm(layers: Sequence[dict], activation: str = "relu") -> torch.nn.Sequential:
-    """A BatchNorm before the activation, with running statistics that are not those of a batch."""
+    """A chain with BatchNorm before each activation; its running statistics differ from the batch's."""
     first, last = map(_linear, layers)
     norm = torch.nn.BatchNorm1d(first.out_features, dtype=first.weight.dtype)
     for statistic, value in ((norm.running_mean, 0.4), (norm.running_var, 3.0)):
@@ -50,7 +50,7 @@ def _state(model: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def _changes(model: torch.nn.Module, before: dict[str, torch.Tensor], training: bool) -> dict[str, bool]:
-    """What is another than before; every other parameter had a gradient of 0.5 then, and the rest None."""
+    """Sentences about changes since `_prepare`, which gave every other parameter a gradient of 0.5, the others None."""
     parameters = dict(model.named_parameters())
     with_grad = list(parameters)[::2]
     grads_kept = all(
@@ -78,7 +78,7 @@ def _changes(model: torch.nn.Module, before: dict[str, torch.Tensor], training: 
 
 
 def _prepare(model: torch.nn.Module, training: bool) -> dict[str, torch.Tensor]:
-    """Put the model in a mode, give every other parameter a gradient; copies of the parameters."""
+    """Set the model's mode, give every other parameter a gradient, and return copies of the parameters."""
     model.train(training)
     for parameter in list(model.parameters())[::2]:
         parameter.grad = torch.full_like(parameter, 0.5)

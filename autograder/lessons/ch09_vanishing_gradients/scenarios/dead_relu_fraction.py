@@ -19,7 +19,7 @@ from autograder.lessons.ch09_vanishing_gradients.scenarios.networks import _of
 
 
 class _TwiceTheSameReLU(torch.nn.Module):
-    """One ReLU module behind both layers, and one that never runs."""
+    """One ReLU module used after both layers, and one that never runs."""
 
     def __init__(self, layers: Sequence[dict]) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ GLOBAL_HOOKS = (
 
 
 def _hooks(model: torch.nn.Module) -> int:
-    """How many hooks there are, those for all modules included, and forwards that were replaced."""
+    """The number of hooks, including global ones, and of replaced forwards."""
     everywhere = sum(len(getattr(torch.nn.modules.module, name, {})) for name in GLOBAL_HOOKS)
     return everywhere + sum(
         len(module._forward_hooks)
@@ -100,7 +100,7 @@ def dead_fraction(submission: Any, kind: str, layers: list[dict], X: np.ndarray,
 def after_dead_fraction(
     submission: Any, kind: str, layers: list[dict], X: np.ndarray, training: bool
 ) -> dict[str, Any]:
-    """What dead_relu_fraction leaves behind in a model that has gradients and two hooks already."""
+    """Side effects of dead_relu_fraction on a model that already has gradients and two hooks."""
     model, inputs = RELU_KINDS[kind](layers), torch.tensor(X)
     before = _prepare(model, training)
     seen: list[int] = []

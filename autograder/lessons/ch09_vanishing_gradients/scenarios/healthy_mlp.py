@@ -25,9 +25,9 @@ def _healthy(submission: Any, seed: int, sizes: tuple) -> Any:
 
 @torch.enable_grad()
 def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -> dict[str, Any]:
-    """What modules() finds, what runs, and whether x and the first block's addition to it get past blocks of zeros.
+    """What modules() finds, what runs, and whether x and the first block's addition to it pass blocks of zeros.
 
-    How the network was initialised plays no part in the latter: a branch may have been made to begin with zeros.
+    The latter does not depend on the initialisation, because a branch may be initialised with zeros.
     """
     model = _healthy(submission, seed, sizes)
     if not isinstance(model, torch.nn.Module):
@@ -80,10 +80,10 @@ def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -
 
 @torch.enable_grad()
 def healthy_gradients(submission: Any, seed: int, sizes: tuple, X: np.ndarray, y: np.ndarray) -> dict[str, Any] | None:
-    """What a backward pass leaves in the hidden Linears of a fresh network, and whether its output layer is 0.
+    """The gradients of a fresh network's hidden Linears after a backward pass, and whether its output layer is 0.
 
-    `largest` has the largest entry of each one's gradient, 0 for one that has no part in the loss; `ends` has the
-    gradients of the first and of the last. Norms are the judge's to take: ch09 asks for such a function.
+    `largest` has the largest entry of each Linear's gradient, 0 if the loss does not depend on it; `ends` has the first
+    and last gradients. The judge computes norms, because ch09 asks for a function that does.
     """
     model = _healthy(submission, seed, sizes)
     if not isinstance(model, torch.nn.Module) or len(_of(model, torch.nn.Linear)) < 4:
@@ -111,7 +111,7 @@ def trained(
     model.train()
     inputs, targets = torch.tensor(X), torch.tensor(y)
     batches = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)  # else as long as both passes
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)  # unfused: as long as both passes
     for _ in range(steps):
         batch = torch.randint(0, len(X), (64,), generator=batches)
         optimizer.zero_grad()

@@ -18,7 +18,7 @@ from autograder.lessons.ch09_vanishing_gradients.scenarios.chains import (
 
 
 class _HeadFirst(torch.nn.Module):
-    """Its head, the last to run, is the first that modules() finds; the body has a module inside of a module."""
+    """Its head runs last but is first in modules(); its body has nested modules."""
 
     def __init__(self, layers: Sequence[dict]) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class _Recurrent(torch.nn.Module):
 
 
 class _Embedded(torch.nn.Module):
-    """Has weights that belong to no Linear: a scale, a LayerNorm and a convolution."""
+    """Has weights outside of Linears: a scale, a LayerNorm and a convolution."""
 
     def __init__(self, layers: Sequence[dict]) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ def gradient_norms(
 
 @torch.enable_grad()
 def gradient_norms_twice(submission: Any, layers: list[dict], X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """The same of two calls."""
+    """The norms of two calls."""
     model, inputs, targets = _chain(layers, "tanh"), torch.tensor(X), torch.tensor(y)
     return {call: submission.layer_gradient_norms(model, inputs, targets) for call in ("first call", "second call")}
 
@@ -92,7 +92,7 @@ def gradient_norms_twice(submission: Any, layers: list[dict], X: np.ndarray, y: 
 def after_gradient_norms(
     submission: Any, kind: str, layers: list[dict], X: np.ndarray, y: np.ndarray, training: bool
 ) -> dict[str, Any]:
-    """What layer_gradient_norms leaves behind in a model that has gradients already."""
+    """Side effects of layer_gradient_norms on a model that already has gradients."""
     model, inputs, targets = KINDS[kind](layers), torch.tensor(X), torch.tensor(y)
     before = _prepare(model, training)
     norms = submission.layer_gradient_norms(model, inputs, targets)

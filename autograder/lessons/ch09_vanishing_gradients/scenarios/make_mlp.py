@@ -46,7 +46,7 @@ MISFIT = "modules() does not find the Linears and BatchNorms that were asked for
 
 
 def _fits(model: Any, parameters: dict[str, Any]) -> bool:
-    """Whether the model has the Linears and BatchNorms that these parameters are for."""
+    """Whether these parameters fit the model's Linears and BatchNorms."""
     if not isinstance(model, torch.nn.Module):
         return False
     linears, norms = _of(model, torch.nn.Linear), _of(model, torch.nn.BatchNorm1d)
@@ -84,9 +84,9 @@ def output(
     g: np.ndarray,
     training: bool,
 ) -> Any:
-    """The output of a network with these parameters, in float64, and what becomes of g.
+    """The output of a network with these parameters, in float64, and its gradients for g.
 
-    Raises where they do not fit: a check of the layers says more about it.
+    Raises if the parameters do not fit; a check of the layers explains that better.
     """
     model = _made(submission, seed, sizes, options)
     if not _fits(model, parameters):
@@ -105,9 +105,9 @@ def output(
 def fresh_parameters(
     submission: Any, seed: int, sizes: tuple, options: dict, shapes: list[tuple[int, int]]
 ) -> dict[str, Any]:
-    """Weights and biases of a network as it was made, Linear by Linear, and the first two of another network.
+    """Initial weights and biases of a network, by Linear, and the first two of another network.
 
-    Raises where the Linears have other shapes: a check of the layers says more about it.
+    Raises if the Linears have other shapes; a check of the layers explains that better.
     """
     model, another = (_made(submission, seed + i, sizes, options) for i in range(2))
     for made in (model, another):

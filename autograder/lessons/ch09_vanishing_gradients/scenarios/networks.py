@@ -9,7 +9,7 @@ from typing import Any
 
 @contextmanager
 def _backward() -> Iterator[None]:
-    """Around a backward pass: says in plain words what PyTorch says of tensors that were written over."""
+    """Wrap a backward pass, and explain PyTorch's error about tensors that were overwritten."""
     try:
         yield
     except RuntimeError as error:

@@ -6,13 +6,13 @@ from autograder.judging import EXACT, exercise, expect_close
 from autograder.lessons.ch10_activation_memory.checks.sizes import RECOMPUTE, sizes
 
 FAR, STEPS = 10**30, 7
-"""Bytes of a card beside which states are nothing; halvings, after which they are known to 1 % of a sequence."""
+"""Bytes of a card so large that the states are negligible; number of halvings to find them to 1 % of a sequence."""
 
 
 def card(reference, config, s, recompute, sequences: float) -> int:
-    """A card with room for the states and so many sequences, found by asking the reference how many fit on others.
+    """Bytes of a card with room for the states and this many sequences, found by querying the reference.
 
-    The formula itself stands nowhere here, because checks are handed out.
+    The formula itself must not appear here, because learners can read the checks.
     """
 
     def fit(gpu_bytes: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.judging import EXACT, exercise, expect_close
 
-# On seven devices neither the shared bytes of this layer, nor its scores, nor their sum are a whole number.
+# On seven devices this layer's shared bytes, its scores and their sum are all fractional.
 NOTHING_WHOLE = 3, 1, 8, 2
 
 

@@ -15,7 +15,7 @@ def agree_on_program(learner, reference, program, sizes, trained, parameters=(),
 
 
 def drawn_sizes(rng, names: str, low: int = 2) -> dict[str, int]:
-    """A number of entries for each name, no two alike."""
+    """A different random number of entries for each name."""
     found = rng.permutation(np.arange(low, low + 40))
     return {name: int(n) for name, n in zip(names.split(), found, strict=False)}
 

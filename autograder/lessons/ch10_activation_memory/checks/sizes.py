@@ -1,4 +1,4 @@
-"""Sizes of models, drawn."""
+"""Random sizes of models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ RECOMPUTE = ("none", "selective", "full")
 
 
 def sizes(rng, low: int = 1, high: int = 6) -> dict[str, int]:
-    """A Llama whose heads have 16, 32 or 64 dimensions, and fewer heads of keys than of queries."""
+    """Sizes of a Llama with head dimension 16, 32 or 64, and fewer key than query heads."""
     kv_heads = int(rng.integers(low, high))
     heads = kv_heads * int(rng.integers(2, 5))
     hidden = heads * int(rng.choice([16, 32, 64]))

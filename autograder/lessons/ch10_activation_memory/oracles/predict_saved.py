@@ -25,7 +25,7 @@ OPERATIONS = {
 
 
 def measured(program: Program) -> int:
-    """What the course's instrument counts where PyTorch runs the steps."""
+    """The bytes that the course's instrument counts when PyTorch runs the steps."""
     made = {result for result, *_ in program.steps}
     tensors = {
         name: (torch.nn.Parameter if name in program.parameters else torch.Tensor.requires_grad_)(

@@ -15,7 +15,7 @@ def _leaf(shape: tuple[int, ...], device: str = "cpu") -> Tensor:
 
 
 def _program(kind: str, n: int, m: int, device: str) -> list[Any]:
-    """Runs a program of sizes n and m; what it returns has to live as long as the meter is asked."""
+    """Run a program of sizes n and m; keep its result alive as long as the meter is in use."""
     x = _leaf((n, m), device)
     if kind == "nothing":
         return [x + x, 2 * x]
@@ -58,7 +58,7 @@ def _program(kind: str, n: int, m: int, device: str) -> list[Any]:
 
 
 def _network(kind: str, n: int, m: int) -> Tensor:
-    """The loss of a small network, n rows or tokens of a width that follows from m."""
+    """The loss of a small network on n rows or tokens, whose width depends on m."""
     width = 4 * m
     labels = torch.arange(n) % 3
     if kind == "a classifier of data":
@@ -73,14 +73,14 @@ def _network(kind: str, n: int, m: int) -> Tensor:
         return nn.functional.cross_entropy(nn.Linear(width, 3)(h), labels)
     if kind == "a frozen body and a head":
         body = nn.Sequential(nn.Linear(m, width), nn.Tanh(), nn.Linear(width, width)).requires_grad_(False)
-        prompt = _leaf((n, m))  # what is tuned goes in front, so that the way back leads through the frozen weights
+        prompt = _leaf((n, m))  # a trained prefix, so that backward passes through the frozen weights
         return nn.Linear(width, 1)(body(prompt)).square().mean()
     raise ValueError(kind)
 
 
 @torch.enable_grad()
 def metered(submission: Any, kind: str, n: int, m: int, device: str) -> dict[str, Any]:
-    """What the meter says of a program; tensors made before the block count if they are saved in it."""
+    """The meter's numbers for a program; tensors made before the block count if they are saved in it."""
     meter = submission.SavedTensorMeter()
     with meter as entered:
         kept = _program(kind, n, m, device)
@@ -92,7 +92,7 @@ def metered(submission: Any, kind: str, n: int, m: int, device: str) -> dict[str
 
 @torch.enable_grad()
 def block_of_the_meter(submission: Any, n: int, m: int, how: str) -> dict[str, Any]:
-    """Before, after and around the block: what counts, and what remains."""
+    """What counts before, in and after the block, and what remains."""
     x, before = _leaf((n, m)), _leaf((m, n))
     made = 3 * before
     kept = [x.exp()]
@@ -111,7 +111,7 @@ def block_of_the_meter(submission: Any, n: int, m: int, how: str) -> dict[str, A
     except KeyError:
         came_out = True
     at_the_end = outer.bytes
-    if how == "one after the other":  # of what the first meter knows already
+    if how == "one after the other":  # tensors that the first meter already knows
         with inner:
             kept.append(made.tanh() * made)
         nested = inner.bytes
@@ -127,7 +127,7 @@ def block_of_the_meter(submission: Any, n: int, m: int, how: str) -> dict[str, A
 
 @torch.enable_grad()
 def gradients_under_the_meter(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """Gradients, backward inside of the block and after it."""
+    """Gradients of a backward pass inside the block and of one after it."""
     found: dict[str, Any] = {}
     for name in ("inside of", "after"):
         leaf = torch.tensor(x, requires_grad=True)
@@ -145,7 +145,7 @@ def gradients_under_the_meter(submission: Any, x: np.ndarray, g: np.ndarray) -> 
 
 @torch.enable_grad()
 def let_go(submission: Any, n: int, rounds: int) -> dict[str, Any]:
-    """Whether memory is let go while the meter lives, and whether what comes to its place counts."""
+    """Whether memory is freed while the meter lives, and whether new tensors at the same address count."""
     alive = []
     x = _leaf((n, n))
     with submission.SavedTensorMeter() as meter:

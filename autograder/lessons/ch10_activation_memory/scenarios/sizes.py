@@ -24,6 +24,6 @@ def block_bytes(
     b: int,
     recompute: str,
 ) -> Any:
-    """`llama_block_bytes` of a configuration; its sizes are arguments, so that learners are shown them."""
+    """`llama_block_bytes` of a configuration; its sizes are arguments, so that feedback shows them."""
     config = _config(hidden, layers, heads, kv_heads, ffn, vocab)
     return submission.llama_block_bytes(config, s, b, recompute)

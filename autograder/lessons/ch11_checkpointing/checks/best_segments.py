@@ -17,13 +17,13 @@ MOST_TRIED = MOST_LAYERS // 2
 
 
 def peak_with(n_layers: int, segments: int) -> int:
-    """What best_segments minimises."""
+    """The peak that best_segments minimises."""
     layers_of_the_longest, rest = divmod(n_layers, segments)
     return segments + layers_of_the_longest + (rest > 0)
 
 
 def check_best(learner, reference, n_layers: int, *, case: str):
-    """Expect a number of segments whose peak is the least; which one is the learner's choice."""
+    """Expect a number of segments with minimal peak; any of several is accepted."""
     show = current_record().visible
     case = f"{n_layers} layer{'s' * (n_layers > 1)}" if show else case
     got = learner.best_segments(n_layers)
@@ -41,9 +41,9 @@ def check_best(learner, reference, n_layers: int, *, case: str):
 
 
 def check_some(learner, reference, rng):
-    """Two numbers of layers from all that there are, on hidden inputs: a table of 100,000 has both in 1 class of 25.
+    """Check two random numbers of layers on hidden inputs: a table of 100,000 answers contains both in 1 class of 25.
 
-    Not more, and not from larger ones, as who tries all numbers of segments takes a twentieth of a second for each.
+    Neither more nor larger ones, because trying all numbers of segments takes 0.05 s for each.
     """
     if not current_record().visible:
         for n_layers in rng.integers(1, MOST_TRIED + 1, size=2).tolist():

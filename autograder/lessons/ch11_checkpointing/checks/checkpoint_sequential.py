@@ -21,7 +21,7 @@ from autograder.lessons.ch11_checkpointing.checks.second_runs import ROUNDING, S
 
 
 def in_segments(learner, reference, rng, n_layers: int, segments: int, *, case: str, **options: Any):
-    """Value and gradients."""
+    """Check value and gradients."""
     settings = {"wants_x": True, "dropout": 0.0, "dtype": F64, **options}
     widths = rng.integers(2, 5, size=n_layers + 1).tolist()
     dtype = settings["dtype"]
@@ -105,7 +105,7 @@ def test_every_segment(learner, reference, rng):
             gradients = {key: value for key, value in expected.items() if key.startswith("dW")}
             mine = {key: got[key] for key in gradients}
             changing = f"layers change between the passes, {case}"
-            expect_close(mine, gradients, case=changing, **ROUNDING)  # what was noted did run
+            expect_close(mine, gradients, case=changing, **ROUNDING)  # the recorded layers did run
 
 
 @exercise("checkpoint_sequential", promise="instrumented")

@@ -1,4 +1,4 @@
-"""Answers that are whole numbers."""
+"""Checks of integer answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.judging import (
 
 IDENTICAL: dict[str, Any] = {"rtol": 0, "atol": 0}
 MOST_LAYERS = 1_000_000
-"""So many that a table of 100,000 answers, a megabyte, has a tenth of what hidden inputs are drawn from, or less."""
+"""Hidden inputs are drawn up to this, so that a table of 100,000 answers (1 MB) contains at most a tenth of them."""
 
 
 def check_equal(exercise: str, learner, reference, *arguments: int, case: str):
@@ -22,7 +22,7 @@ def check_equal(exercise: str, learner, reference, *arguments: int, case: str):
 
 
 def is_int(value: Any) -> bool:
-    """Whether it is an integer of Python or NumPy; a NumPy scalar may have become an array without axes."""
+    """Whether a value is an integer of Python or NumPy; a NumPy scalar may have become a 0-d array."""
     if isinstance(value, np.ndarray | np.generic):
         return value.ndim == 0 and value.dtype.kind in "iu"
     return isinstance(value, int) and not isinstance(value, bool)

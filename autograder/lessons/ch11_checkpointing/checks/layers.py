@@ -1,4 +1,4 @@
-"""Layers, drawn, and the order in which they ran."""
+"""Random layers, and the order in which they ran."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def stack(rng, widths, dtype=F64) -> list[dict[str, np.ndarray]]:
 
 
 def runs(order: list[int]) -> list[int]:
-    """Lengths of the runs of neighbours in the order in which the layers ran again, the first layers' run first."""
+    """Lengths of the runs of consecutive layers in the order of recomputation, sorted by layer."""
     lengths = [1]
     for before, after in pairwise(order):
         if after == before + 1:

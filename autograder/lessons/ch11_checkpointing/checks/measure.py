@@ -13,10 +13,10 @@ from autograder.judging.records.record import current_record
 from autograder.lessons.ch11_checkpointing.checks.layers import runs
 
 MORE_KEPT = 5
-"""Tensors of the size of x that a right backward pass may have made before it runs the first branch: copies of two
-streams and of two gradients. Three right ones in different styles have made as many as each other."""
+"""Number of tensors of x's size that a right backward pass may make before it runs the first branch: copies of two
+streams and of two gradients. Three right answers in different styles made equally many."""
 IN_SEGMENTS = ("every_layer", "selective", "sqrt_segments", "best_segments")
-"""Policies under which every layer runs again."""
+"""Policies that recompute every layer."""
 
 
 def small(rng, layers: int) -> tuple[dict[str, int], int]:
@@ -28,21 +28,21 @@ def small(rng, layers: int) -> tuple[dict[str, int], int]:
 
 
 def deep(rng) -> tuple[dict[str, int], int]:
-    """A stack whose best segments have two layers each: with any other number the model is 4 % off, or more."""
+    """A stack whose best segments have two layers each; with any other number the peak is off by at least 4 %."""
     hidden, layers, ffn = [(64, 16, 8), (32, 20, 16)][int(rng.integers(2))]
     return {"hidden": hidden, "layers": layers, "heads": 4, "kv_heads": 1, "ffn": ffn}, int(rng.integers(6, 12))
 
 
 def one_and_three(rng) -> list[tuple[dict[str, int], int]]:
-    """Stacks of one layer and of three. On hidden inputs of three alone: the small case is there to be read."""
+    """Stacks of one layer and of three; on hidden inputs only of three, because the small case is only for reading."""
     stacks = [small(rng, 1), small(rng, 3)]
     return stacks if current_record().visible else stacks[1:]
 
 
 def slopes_of_runs(rng, in_order: bool) -> tuple[float, float, list[float]]:
-    """Of the forward pass, of what is left of that afterwards, of each run in the backward pass; all far apart.
+    """Distinct slopes: of the forward pass, of its memory after it is overwritten, of each run in the backward pass.
 
-    If not `in_order`, one for all runs in the backward pass.
+    If not `in_order`, all runs in the backward pass share one slope.
     """
     first, afterwards, *again = (rng.permutation(np.arange(1, 10)) / 3 + rng.uniform(0, 0.1, size=9)).tolist()
     return first, afterwards, again if in_order else again[:1]
@@ -59,7 +59,7 @@ def check_policy(
 ):
     """Expect the reference's bytes, FLOPs and gradient; `peak` is how far the peak may be off.
 
-    The gradient tells which parts of the blocks have run again, and in which order where there is one right order.
+    The gradient shows which parts of the blocks were recomputed and, if only one order is right, in which order.
     """
     for sizes, seq in stacks:
         case = f"{policy}, {sizes['layers']} layer{'s' * (sizes['layers'] > 1)}" if current_record().visible else policy
@@ -75,7 +75,7 @@ def check_policy(
             if not isinstance(got[key], int | float):
                 expect(False, f"{key} must be a number; measure gave a {got[key]}.", case=case)
                 continue
-            # as floats: whole numbers are compared exactly
+            # as floats, because integers are compared exactly
             mine, theirs = (float(of[key]) if type(of[key]) is int else of[key] for of in (got, expected))
             expect_close(mine, theirs, names=(key,), case=case, rtol=rtol, atol=0)
         seconds = got["seconds"]
@@ -85,7 +85,7 @@ def check_policy(
 
 
 def expect_segments(again: list[int], expected: list[int], case: str) -> None:
-    """Expect as many segments as the reference has, by the order in which layers run again; none may be too long."""
+    """Expect the reference's number of segments, judged by the order of recomputation; none may be too long."""
     missing = [str(i + 1) for i in sorted(set(expected) - set(again))]
     if missing:
         which = f"Layer{'s' * (len(missing) > 1)} {', '.join(missing)} of {len(expected)}"

@@ -21,18 +21,18 @@ MOST_PLANNED = 12
 
 
 def memory_of(plan: list[int], sizes: list[float]) -> tuple[float, float]:
-    """What a plan keeps, and its largest run of layers that are not kept."""
+    """The size of a plan's kept layers, and of its largest run of layers that are not kept."""
     ends = [-1, *plan, len(sizes)]
     return sum(sizes[i] for i in plan), max(sum(sizes[a + 1 : b]) for a, b in pairwise(ends))
 
 
 def cost_of(plan: list[int], costs: list[float]) -> float:
-    """What a plan recomputes."""
+    """The cost of the layers that a plan recomputes."""
     return sum(cost for i, cost in enumerate(costs) if i not in plan)
 
 
 def told_memory(plan: list[int], costs: list[float], sizes: list[float], budget: float) -> str:
-    """Whether a plan fits, and why."""
+    """A sentence that says whether a plan fits, and why."""
     kept, run = memory_of(plan, sizes)
     verdict = "fits" if kept + run <= budget else "does not fit"
     return (
@@ -42,7 +42,7 @@ def told_memory(plan: list[int], costs: list[float], sizes: list[float], budget:
 
 
 def check_plan(learner, reference, costs: list[float], sizes: list[float], budget: float, *, case: str):
-    """Expect a plan that fits and costs the least; which one of several is the learner's choice."""
+    """Expect a plan that fits at minimal cost; any of several is accepted."""
     show = current_record().visible
     best = reference.plan_checkpoints(costs, sizes, budget)
     try:
@@ -81,19 +81,19 @@ def integers(rng, n: int, low: int = 1, high: int = 9) -> list[int]:
 
 
 def tight_budget(rng, sizes: list[float], tries: int = 6) -> float:
-    """Exactly what the lightest of some random plans needs."""
+    """The exact memory of the lightest of some random plans."""
     plans = (np.flatnonzero(rng.random(len(sizes)) < rng.uniform(0.2, 0.7)).tolist() for _ in range(tries))
     return min(sum(memory_of(plan, sizes)) for plan in plans)
 
 
 def least_memory(sizes: list[float]) -> float:
-    """What the lightest plan of all needs."""
+    """The memory of the lightest plan of all."""
     n = len(sizes)
     return min(sum(memory_of(list(plan), sizes)) for k in range(n + 1) for plan in combinations(range(n), k))
 
 
 def public() -> np.random.Generator:
-    """For checks whose plan is the same for all numbers drawn: they are on visible inputs alone."""
+    """A generator for checks on visible inputs only, whose plan is the same for all numbers drawn."""
     return np.random.default_rng(11)
 
 

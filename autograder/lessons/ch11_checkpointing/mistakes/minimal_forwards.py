@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.diagnosis import misconception, mistake
 
 PATIENCE = 300_000
-"""Calls after which an answer that takes exponentially many gives up, as the judge would after a while."""
+"""Number of calls after which an exponential answer gives up, as the judge would."""
 
 
 NO_SWEEPS = "sweeps = 0"
@@ -15,7 +15,7 @@ FORMULA = f"{NO_SWEEPS}\n{TOO_FEW_SWEEPS}\nsweeps += 1\n{FORWARDS}"
 
 
 def _recurrence(steps, states="range(1, n)", one_step="0", one_slot="n * (n - 1) // 2"):
-    """An edit: T(n, s), the least of these steps over the states j that may be stored."""
+    """An edit: T(n, s) as the minimum of `steps` over the states j that may be stored."""
     return {
         FORMULA: f"""\
 from functools import cache

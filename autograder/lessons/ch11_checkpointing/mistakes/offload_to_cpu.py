@@ -12,7 +12,7 @@ HOOKS = "return torch.autograd.graph.saved_tensors_hooks(pack, unpack)"
 
 
 def _block(lines):
-    """An edit: a generator that enters and leaves the hooks in its own way."""
+    """An edit: a context manager in which these lines enter and leave the hooks."""
     return {
         HOOKS: f"""\
 from contextlib import contextmanager

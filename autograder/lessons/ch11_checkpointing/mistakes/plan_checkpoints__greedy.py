@@ -1,4 +1,4 @@
-"""Wrong answers to plan_checkpoints: plans of a rule of thumb, and plans in another form."""
+"""Wrong answers to plan_checkpoints: greedy plans, and results of another form."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ PLAN = "return min(plans.values())[1]"
 
 
 def _of_plan(expression):
-    """An edit: another result, from the best plan and what it costs."""
+    """An edit: another result, computed from the best plan and its cost."""
     return {PLAN: f"cost, plan = min(plans.values())\nreturn {expression}"}
 
 
 def _greedy(costs, sizes, budget, key):
-    """The layers in the order of `key`, each kept where the plan fits with it, or did not fit without."""
+    """Keep layers greedily in the order of `key`, if the plan fits with the layer or did not fit without it."""
     plan = []
     for i in sorted(range(len(costs)), key=key):
         longer = sorted([*plan, i])

@@ -1,4 +1,4 @@
-"""Lines of plan_checkpoints, and plans that are tried one by one."""
+"""Lines of plan_checkpoints, and an enumeration of all plans."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def all_plans(n):
 
 
 def runs_of_plan(plan, sizes):
-    """The sizes of the runs that are not kept: before, between and after the kept layers."""
+    """The sizes of the runs of layers before, between and after the kept ones."""
     ends = [-1, *plan, len(sizes)]
     return [sum(sizes[a + 1 : b]) for a, b in pairwise(ends)]
 

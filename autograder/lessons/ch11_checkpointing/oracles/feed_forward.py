@@ -16,7 +16,7 @@ def feed_forward(width=6, layers=3, dropout=0.3):
 
 
 def gradients_of(model, x, run):
-    """Value and gradients of `run(x)`, squared, summed; of x where it requires one."""
+    """Value and gradients of the sum of squares of `run(x)`, including x's if it requires one."""
     model.zero_grad()
     x.grad = None
     torch.manual_seed(3)

@@ -17,7 +17,7 @@ MODEL = LlamaConfig(hidden=64, layers=9, heads=4, kv_heads=2, ffn=96, vocab=1)
 
 @pytest.fixture
 def module(reference):
-    """The solutions, with another stack than the learner sees."""
+    """The solutions, with another stack than the notebook's."""
     before = reference.module.CONFIG, reference.module.SEQ
     reference.module.CONFIG, reference.module.SEQ = MODEL, 40
     yield reference.module

@@ -12,16 +12,16 @@ from autograder.judging import exercise
 
 @cache
 def by_recurrence(n: int, s: int) -> int:
-    """Advance j steps, store; the right part with a slot less, then the left part with all of them."""
+    """Advance j steps and store; then the right part with one slot less, then the left part with all slots."""
     if s == 1:
         return n * (n - 1) // 2
     return min((j + by_recurrence(n - j, s - 1) + by_recurrence(j, s) for j in range(1, n)), default=0)
 
 
 def by_search(n_steps: int, slots: int) -> int:
-    """Dijkstra over all schedules: (steps left to take back, state at hand, states stored)."""
+    """Dijkstra's algorithm over all schedules; a node is (steps left to reverse, current state, stored states)."""
     start: Any = (n_steps, 0, frozenset([0]))
-    spent, queue, count = {start: 0}, [(0, 0, start)], 0  # count: so that positions are never compared
+    spent, queue, count = {start: 0}, [(0, 0, start)], 0  # `count` keeps heapq from comparing positions
     while queue:
         cost, _, position = heapq.heappop(queue)
         left, hand, stored = position

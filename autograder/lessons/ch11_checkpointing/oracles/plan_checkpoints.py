@@ -9,7 +9,7 @@ from autograder.judging import exercise
 
 
 def least_cost(costs, sizes, budget):
-    """Every plan, as a mask in the bits of a number, in NumPy: the least cost of those that fit; inf if none does."""
+    """The minimal cost of all plans that fit, enumerated as bit masks in NumPy; inf if none fits."""
     n = len(costs)
     keep = (np.arange(2**n)[:, None] >> np.arange(n)) & 1 == 1
     run = largest = np.zeros(2**n)
@@ -21,7 +21,7 @@ def least_cost(costs, sizes, budget):
 
 
 def needs(plan, sizes):
-    """The memory of a plan, from the text of the sizes kept and not."""
+    """The memory of a plan, computed by splitting a text of kept and other layers."""
     marks = "".join("|" if i in plan else chr(ord("a") + i) for i in range(len(sizes)))
     runs = [sum(sizes[ord(letter) - ord("a")] for letter in run) for run in marks.split("|")]
     return sum(sizes[i] for i in plan) + max(runs)

@@ -39,4 +39,4 @@ def test_block_keeps_its_outputs(reference):
         a, b = (x.clone().requires_grad_() for x in (x1, x2))
         pair = reference.implementations["reversible_block"](f, g, a, b)
         del a, b
-        assert live.bytes - 2 * x1.nbytes == sum(y.nbytes for y in pair)  # the leaves hold their gradients' place
+        assert live.bytes - 2 * x1.nbytes == sum(y.nbytes for y in pair)  # the graph keeps the leaves

@@ -74,7 +74,7 @@ def of_parameters(
 def of_a_graph(
     submission: Any, a: np.ndarray, c: np.ndarray, layers: list[dict[str, Any]], g: np.ndarray
 ) -> dict[str, Any]:
-    """x = a c in the middle of a graph, one checkpoint after the other, the result squared; two backward passes."""
+    """x = a c in the middle of a graph, two checkpoints in sequence, the result squared; two backward passes."""
     a_leaf, c_leaf = _leaf(a), _leaf(c)
     modules = [Layer(**layer) for layer in layers]
     for _ in range(2):
@@ -119,7 +119,7 @@ def of_one_tensor_twice(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[s
 
 @torch.enable_grad()
 def with_dropout(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, seed: int) -> dict[str, Any]:
-    """fn is random; others draw random numbers before it, between the passes and afterwards."""
+    """fn is random, and random numbers are drawn before it, between the passes and afterwards."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         torch.rand(3)
@@ -140,7 +140,7 @@ def with_dropout(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, s
 
 @torch.enable_grad()
 def calls(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, factors: np.ndarray) -> dict[str, Any]:
-    """How often fn runs in each pass; the gradient, which is another one in each run."""
+    """How often fn runs in each pass, and the gradient, which differs for each run."""
     leaf = _leaf(x)
     weight = _parameter(w)
     fn, ran = _counted(_by_pass(lambda x: torch.sin(x * weight), *factors[:2]))
@@ -186,7 +186,7 @@ def kept(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, Any]:
 
 @torch.enable_grad()
 def computed_again(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, factors: np.ndarray) -> dict[str, Any]:
-    """Which run of fn the gradients come from, and whether as much is kept as without a checkpoint; the gradients."""
+    """The gradients, the run of fn that they come from, and whether as much memory is kept as without a checkpoint."""
 
     def gradients(first: np.ndarray, second: np.ndarray) -> list[Tensor]:
         leaf, weight = _leaf(x), _parameter(w)
@@ -206,7 +206,7 @@ def computed_again(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray,
 
 
 def _keeps_as_much(checkpoint: Callable[..., Any], x: np.ndarray, w: np.ndarray) -> bool:
-    """Whether as many bytes are alive after fn through a checkpoint as after fn itself."""
+    """Whether as many bytes are alive after a checkpoint of fn as after fn itself."""
     leaf, weight = _leaf(np.tile(x, 4096)), _parameter(np.tile(w, 4096))
 
     def fn(x: Tensor) -> Tensor:
@@ -225,7 +225,7 @@ def _keeps_as_much(checkpoint: Callable[..., Any], x: np.ndarray, w: np.ndarray)
 
 @torch.enable_grad()
 def changed_in_between(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """The gradient; and whether autograd notices when an argument is changed in place between the passes."""
+    """The gradient, and whether autograd notices that an argument was changed in place between the passes."""
     leaf = _leaf(x)
     _backward(plain(submission.checkpoint(torch.sin, leaf)), g)
     middle = leaf * 1

@@ -63,7 +63,7 @@ def in_segments(
 def order_of_calls(
     submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int, g: np.ndarray, factors: np.ndarray
 ) -> dict[str, Any]:
-    """The numbers of the layers as they are called in each pass; gradients, which are others in each run of a layer."""
+    """The layers in the order of calls in each pass, and gradients, which differ for each run of a layer."""
     forward: list[int] = []
     backward: list[int] = []
 
@@ -99,7 +99,7 @@ def kept_by_segments(submission: Any, x: np.ndarray, layers: list[dict[str, Any]
 def segments_computed_again(
     submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int, g: np.ndarray, factors: np.ndarray
 ) -> dict[str, Any]:
-    """Which runs of the first half of the layers the gradients come from; that half's gradients."""
+    """The gradients of the first half of the layers, and the runs that they come from."""
 
     def gradients(first: np.ndarray, second: np.ndarray) -> list[Tensor]:
         modules = [Layer(**layer) for layer in layers]

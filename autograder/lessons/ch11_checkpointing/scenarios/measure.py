@@ -22,7 +22,7 @@ KEYS = ("saved_bytes", "flops", "seconds", "peak_bytes")
 
 
 class _Slope(torch.autograd.Function):
-    """x; its gradient is multiplied by `slope`, a tensor: autograd saves it, and a second run puts its own there."""
+    """Identity whose gradient is multiplied by `slope`, a saved tensor that a second run replaces by its own."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, slope: Tensor) -> Tensor:
@@ -35,22 +35,22 @@ class _Slope(torch.autograd.Function):
 
 
 class _Runs:
-    """The slopes of the runs of a stack's parts: gradients tell which run they come from.
+    """Slopes for the runs of a stack's parts, so that gradients show which run they come from.
 
-    One slope in the forward pass, whose memory is overwritten when that is over: what was copied before is as it was.
-    In the backward pass the next of `again` for every run.
+    The forward pass has one slope, whose memory is overwritten after it, which copies made before do not show. Each run
+    in the backward pass gets the next slope of `again`.
     """
 
     def __init__(
         self, first: float, afterwards: float, again: list[float], tokens: int, live: LiveStorages | None
     ) -> None:
         self.first, self.afterwards, self.tokens = torch.tensor(first), afterwards, tokens
-        self.memory = self.first.numpy()  # autograd does not see what is written there
+        self.memory = self.first.numpy()  # autograd does not see writes to it
         self.again, self.count = [torch.tensor(slope) for slope in again], 0
         self.layers: list[int] = []
-        """Whose MLP runs in the backward pass, in order."""
+        """Numbers of the layers whose MLP runs in the backward pass, in order."""
         self.live, self.kept = live, 0
-        """What has been made since now and is alive when the first part runs again, in bytes, where somebody counts."""
+        """Bytes made since now that are alive when the first part runs again; 0 without `live`."""
         self.before = live.bytes if live is not None else 0
 
     def slope(self) -> Tensor:
@@ -76,11 +76,11 @@ def _out_of_reach() -> tuple[Callable[[Block], _Runs], Callable[[Block, _Runs], 
 
 
 _runs_of, _set_runs = _out_of_reach()
-"""The runs of a block: its attributes are the submission's to read and to write."""
+"""Get and set the runs of a block, outside of its attributes, which a submission can read and write."""
 
 
 class _OfSomeTokens(Block):
-    """A block whose MLP passes all but the first tokens by, whose cost is therefore no formula of the stack's sizes."""
+    """A block whose MLP only processes the first tokens, so that its cost cannot be computed from the stack's sizes."""
 
     number: int
     last: bool
@@ -112,9 +112,9 @@ def measured(
     tokens: int,
     slopes: tuple[float, float, list[float]],
 ) -> dict[str, Any]:
-    """What `measure` says of a stack of other sizes, and the gradient that the input of its first step has then.
+    """The result of `measure` for a stack of other sizes, and the gradient of its first step's input.
 
-    Also what the first step keeps of `reversible`, by our own count, and how many steps had a backward pass.
+    Also the bytes that the first step keeps with `reversible`, by our own count, and the number of backward passes.
     """
     inputs: list[Tensor] = []
     runs: list[_Runs] = []
@@ -149,10 +149,7 @@ def measured(
 def _sizes(
     submission: Any, config: LlamaConfig, seq: int, inputs: list[Tensor], new_runs: Callable[[], _Runs]
 ) -> Iterator[None]:
-    """CONFIG and SEQ of the notebook as they are here, and `fresh` one that notes each x and changes the blocks.
-
-    As they were, afterwards.
-    """
+    """Temporarily replace the notebook's CONFIG, SEQ and `fresh`; the latter then records x and alters the blocks."""
     fresh = getattr(submission, "fresh", None)
     if fresh is None:
         raise NameError("name 'fresh' is not defined: run the cell below the text of measure, which defines it")

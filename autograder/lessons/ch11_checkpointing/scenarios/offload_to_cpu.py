@@ -21,7 +21,7 @@ from course.instruments.out_of_reach import out_of_reach
 def offloaded(
     submission: Any, x: np.ndarray, layers: list[dict[str, Any]], g: np.ndarray, backward_inside: bool
 ) -> dict[str, Any]:
-    """Layers on x, the result and all gradients."""
+    """The result of layers on x, and all gradients."""
     modules, leaf = [Layer(**layer) for layer in layers], _leaf(x)
     with submission.offload_to_cpu():
         y = leaf
@@ -54,7 +54,7 @@ def kinds_of_saved_tensors(
 @_no_hooks_left()
 @torch.enable_grad()
 def changed_later(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """h = 2 x, y = h sin(h); then h is overwritten, and then comes the backward pass."""
+    """h = 2 x, y = h sin(h); h is overwritten before the backward pass."""
     leaf = _leaf(x)
     h = leaf * 2
     with submission.offload_to_cpu():
@@ -67,7 +67,7 @@ def changed_later(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, An
 @_no_hooks_left()
 @torch.enable_grad()
 def originals(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """Whether what was saved is alive after the block; the gradient."""
+    """Whether saved tensors are alive after the block; the gradient."""
     leaf = _leaf(x)
     with submission.offload_to_cpu():
         h = torch.exp(leaf)
@@ -87,7 +87,7 @@ def originals(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
 @_no_hooks_left()
 @torch.enable_grad()
 def parameters_stay(submission: Any, x: np.ndarray, W: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """Whether a parameter far larger than all else is copied, as it is and transposed."""
+    """Whether a large parameter is copied, directly or transposed."""
     found: dict[str, Any] = {}
     for sentence, transposed in [
         ("A parameter was copied. It is on the device anyway: leave it", False),
@@ -107,7 +107,7 @@ def parameters_stay(submission: Any, x: np.ndarray, W: np.ndarray, g: np.ndarray
 @_no_hooks_left()
 @torch.enable_grad()
 def after_the_block(submission: Any, x: np.ndarray, g: np.ndarray, how: str) -> dict[str, Any]:
-    """Whether what is saved is copied: inside and after a block that ends, or raises, or has another one inside.
+    """Whether saved tensors are copied, inside and after a block that ends, raises or contains another one.
 
     Also the gradient of what was computed in the block.
     """
@@ -137,14 +137,14 @@ def after_the_block(submission: Any, x: np.ndarray, g: np.ndarray, how: str) -> 
 
 
 def _copies(x: Tensor) -> bool:
-    """Whether what autograd saves now is in other memory than what it was given."""
+    """Whether autograd now saves copies."""
     h = x * 2
     saved = torch.sin(h).grad_fn._saved_self  # type: ignore[union-attr]
     return saved.data_ptr() != h.data_ptr()
 
 
 class Elsewhere(Tensor):
-    """A tensor that says it is on the device `meta`, has its numbers all the same, and gives them to the CPU."""
+    """A tensor that reports the device `meta` but has data, which can be copied to the CPU."""
 
     numbers: Any
 
@@ -173,7 +173,7 @@ def _inner(value: Any) -> Any:
 
 
 class _Look(torch.autograd.Function):
-    """x, and what the device of a saved tensor is when the backward pass gets it back."""
+    """Identity that records the device of a saved tensor in the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, saved: Tensor, seen: list[Any]) -> Tensor:
@@ -190,7 +190,7 @@ class _Look(torch.autograd.Function):
 @_no_hooks_left()
 @torch.enable_grad()
 def from_another_device(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """A saved tensor of another device, and one of the CPU: where they come back to."""
+    """The devices to which saved tensors return, of one from another device and one from the CPU."""
     leaf, seen = _leaf(x), []  # type: ignore[var-annotated]
     there = Elsewhere(torch.tensor(x, dtype=torch.float32))
     with submission.offload_to_cpu():

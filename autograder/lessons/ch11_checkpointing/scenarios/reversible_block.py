@@ -28,7 +28,7 @@ NO_PAIR = "The result is no tuple of two tensors"
 
 
 def _block(submission: Any, f: Any, g: Any, x1: Tensor, x2: Tensor) -> tuple[Any, Any]:
-    """The pair that the submission returns; (None, None) if it is none."""
+    """The pair that the submission returns; (None, None) if the result is not a pair."""
     result = plain(submission.reversible_block(f, g, x1, x2))
     pair = isinstance(result, tuple | list) and len(result) == 2 and all(isinstance(y, Tensor) for y in result)
     return (result[0], result[1]) if pair else (None, None)
@@ -40,7 +40,7 @@ def _of_pair(*ys: Any) -> dict[str, bool]:
 
 
 def _backward_of_pair(ys: tuple[Any, Any], dys: tuple[Any, Any]) -> None:
-    """Both at once, or one of them where the other is not used: its upstream gradient is None."""
+    """Run backward from both outputs; an upstream gradient of None means that the output is not used."""
     used = [(y, torch.as_tensor(dy)) for y, dy in zip(ys, dys, strict=True) if y is not None and dy is not None]
     if used and all(y.requires_grad and y.shape == dy.shape for y, dy in used):
         with own_functions():
@@ -85,7 +85,7 @@ def reversed_block(
 def reversed_stack(
     submission: Any, a: np.ndarray, c: np.ndarray, layers: list[dict[str, Any]], dy1: np.ndarray, dy2: np.ndarray
 ) -> dict[str, Any]:
-    """Blocks one after the other, in the middle of a graph: x1 = a c, x2 = sin(a); two backward passes."""
+    """Blocks in sequence in the middle of a graph: x1 = a c, x2 = sin(a); two backward passes."""
     a_leaf, c_leaf = _leaf(a), _leaf(c)
     modules = [Layer(**layer) for layer in layers]
     for _ in range(2):
@@ -107,7 +107,7 @@ def reversed_stack(
 
 @torch.enable_grad()
 def kept_of_block(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, Any]:
-    """Bytes of what was made, y1 and y2 aside, that are alive between the passes when x1 and x2 are let go."""
+    """Live bytes between the passes, besides y1 and y2, when x1 and x2 have been released."""
     f, g, leaf = Layer(W, np.zeros_like(W[0])), Layer(W, np.zeros_like(W[0])), _leaf(x)
     live = LiveStorages()
     with out_of_reach(live):
@@ -130,9 +130,9 @@ def computed_back(
     dy2: np.ndarray,
     factors: np.ndarray,
 ) -> dict[str, Any]:
-    """Which runs of f and g the gradients come from, and whether x2 is computed back: then g's second run moves it.
+    """Which runs of f and g the gradients come from, and whether x2 is recomputed, so that g's second run changes it.
 
-    Also the gradients that f's second run gives, at the x2 that g's second run gives.
+    Also the gradients of f's second run at the x2 of g's second run.
     """
 
     def gradients(first: np.ndarray, second: np.ndarray, shift: float) -> list[Tensor]:
@@ -164,7 +164,7 @@ def calls_of_block(
     dy2: np.ndarray,
     factors: np.ndarray,
 ) -> dict[str, Any]:
-    """How often f and g run in each pass; the gradient of x1, which is another one in each run of g."""
+    """How often f and g run in each pass, and the gradient of x1, which differs for each run of g."""
     (f, f_ran), (g, g_ran) = (_counted(_by_pass(Layer(W, np.zeros_like(W[0])), *factors[:2])) for _ in range(2))
     x1_leaf, x2_leaf = _leaf(x1), _leaf(x2)
     ys = _block(submission, f, g, x1_leaf, x2_leaf)
@@ -182,7 +182,7 @@ def calls_of_block(
 def block_changed_in_between(
     submission: Any, x1: np.ndarray, x2: np.ndarray, W: np.ndarray, dy1: np.ndarray, dy2: np.ndarray
 ) -> dict[str, Any]:
-    """Whether autograd notices when y1 or y2 is changed in place between the passes."""
+    """Whether autograd notices that y1 or y2 was changed in place between the passes."""
     noticed, ys = {}, (None, None)
     for i, name in enumerate(("y1", "y2")):
         f, g = (Layer(W, np.zeros_like(W[0])) for _ in range(2))

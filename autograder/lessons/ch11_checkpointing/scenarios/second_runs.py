@@ -1,4 +1,4 @@
-"""Functions that change between the passes, to tell whose gradients come back; what is kept until then."""
+"""Functions that change between the passes, which shows from which run gradients come; memory kept between them."""
 
 from __future__ import annotations
 
@@ -26,32 +26,31 @@ CHANGED_UNNOTICED = (
 
 
 def _in_backward() -> bool:
-    """Whether a backward pass is going on: PyTorch's engine says so, and a submission has nothing to set."""
+    """Whether a backward pass is running, according to PyTorch's engine, which a submission cannot influence."""
     return bool(torch._C._current_graph_task_id() != -1)
 
 
 def _by_pass(function: Function, first: np.ndarray, second: np.ndarray) -> Function:
-    """`function`, with the gradient of x ↦ function(`first` · x) in the forward pass, of `second` · x in the backward.
+    """`function`, with the gradient of function(first · x) in a forward and function(second · x) in a backward pass.
 
-    So gradients tell which run they come from. Those of the second run are had by running it, and by nothing that was
-    kept of the first: a factor inside of what is not linear is no factor of the gradient. The value is that of
-    `function` in both.
+    So gradients show which run they come from. The second run's cannot be computed from what the first kept, because
+    a factor inside a nonlinear function does not scale the gradient. The value is always that of `function`.
     """
     factors = torch.tensor(first), torch.tensor(second)
 
     def run(x: Tensor) -> Tensor:
         with torch.no_grad():
             value = function(x)
-        bent = function(x * factors[_in_backward()])  # by a tensor, so that autograd saves it
+        bent = function(x * factors[_in_backward()])  # a tensor, so that autograd saves it
         return value + (bent - bent.detach())
 
     return run
 
 
 def _counted(function: Function) -> tuple[Function, Callable[[], tuple[int, int]]]:
-    """`function`, and what says how often it ran in the forward pass and in the backward pass; asked once.
+    """`function`, and a function that tells how often it ran in forward and backward passes; call that only once.
 
-    The counters only go forward. That a run is one and no mere count shows in gradients, `_by_pass`.
+    The counters cannot be set back. `_by_pass` shows that counted runs really computed the gradients.
     """
     counters = itertools.count(), itertools.count()
 
@@ -68,7 +67,7 @@ def _alike(some: list[Tensor], others: list[Tensor]) -> bool:
 
 @torch.enable_grad()
 def nested(submission: Any, x: np.ndarray, layers: list[dict[str, Any]], g: np.ndarray) -> dict[str, Any]:
-    """A checkpoint of layer 1, then one of layers 2 and 3, in which layer 2 is checkpointed once more."""
+    """A checkpoint of layer 1, then one of layers 2 and 3, with a nested checkpoint of layer 2."""
     one, two, three = (Layer(**layer) for layer in layers)
     leaf = _leaf(x)
 
@@ -82,11 +81,11 @@ def nested(submission: Any, x: np.ndarray, layers: list[dict[str, Any]], g: np.n
 
 
 def _refuses(backward: Callable[[], None]) -> bool:
-    """Whether autograd refuses a backward pass because of a change in place."""
+    """Whether autograd refuses a backward pass because of an in-place change."""
     try:
         backward()
     except RuntimeError as error:
-        if not re.search("modified (by an )?inplace", str(error)):  # the latter at once, in a view of a Function's
+        if not re.search("modified (by an )?inplace", str(error)):  # "by an" is raised at once, for a Function's view
             raise
         return True
     return False
@@ -94,7 +93,7 @@ def _refuses(backward: Callable[[], None]) -> bool:
 
 @contextmanager
 def _no_hooks_left() -> Iterator[None]:
-    """Remove what the submission left behind: it must not change what is looked at next."""
+    """Remove saved-tensor hooks that the submission left, which would affect later measurements."""
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
 """Leaves, layers and results.
 
-Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
-Each runs with gradients switched on, whatever a cell of the submission did to them.
+Scenarios return dicts. The key of a bool is the sentence that a learner is told if it is True. Each scenario runs with
+gradients switched on, whatever a cell of the submission has set.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_TENSOR = "The result is no tensor"
 
 
 def _data(value: Any) -> Any:
-    """A tensor as an array, so that it can be compared; anything else as it is."""
+    """A tensor as an array, which can be compared; anything else unchanged."""
     return array(value)
 
 
@@ -34,7 +34,7 @@ def _parameter(array: np.ndarray) -> nn.Parameter:
 
 
 def _backward(output: Any, g: Any) -> None:
-    """Run backward where there is something to run through; what is missing then shows as a gradient of None."""
+    """Run backward if there is a graph; if not, gradients stay None, which checks report."""
     upstream = torch.as_tensor(g)
     if isinstance(output, Tensor) and output.requires_grad and output.shape == upstream.shape:
         backward(output, upstream)

@@ -7,10 +7,10 @@ from autograder.lessons.ch12_debugging.checks.models import layers, regression
 from autograder.lessons.ch12_debugging.checks.programs import rate, same_run, same_values, values_of
 
 MOST = 1.6
-"""Times the bytes of the reference, which has two graphs at a time. Right programs have no more than it, though some
+"""Maximum memory relative to the reference, which has two graphs at a time. Right programs need no more, though some
 keep the losses as mse_loss makes them, each as large as a column of the batch. A program that keeps all graphs of the
-validation set has 10.5 times as many, one that keeps every sixth 2.8 times, every sixteenth 1.75 times. Fewer are seen
-by what outlives the next step."""
+validation set needs 10.5 times as much, every sixth graph 2.8 times, every sixteenth 1.75 times. Fewer graphs are found
+by activations that outlive the next step."""
 
 
 def with_validation(rng, n, d, steps, width=6, lr=0.1):
@@ -46,5 +46,5 @@ def test_no_graph_outlives_its_step(learner, reference, rng):
     )
     expect(not got["outlived"], message, case=case)
     expect(not got["returned graphs"], "The losses that are returned have a graph.", case=case)
-    if got["bytes"] <= enough:  # little, of a program that does its work
+    if got["bytes"] <= enough:  # little memory, and right results
         same_run(values_of(got), values_of(expected), case=case)

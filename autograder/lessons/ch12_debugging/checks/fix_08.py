@@ -9,17 +9,17 @@ from autograder.lessons.ch12_debugging.checks.models import classification, laye
 from autograder.lessons.ch12_debugging.checks.programs import rate, run
 
 NO_FLOOR = {"rtol": 0.0, "atol": 3e-6}
-"""Each action adds beta times the floor to the loss: with 1e-6 that is 1.2e-5 at least. Right programs in float32 are
-within 1e-6 of each other, log(p + 1e-8) is 5e-7 away."""
+"""A floor adds beta times itself per action to the loss, with 1e-6 at least 1.2e-5. Right programs in float32 differ by
+less than 1e-6, and log(p + 1e-8) is off by 5e-7."""
 
 
 def with_forbidden(rng, data, classes, share):
-    """(X, allowed, y): the right action of each row is allowed, others with this probability not."""
+    """(X, allowed, y): each row's right action is allowed, others are forbidden with probability `share`."""
     found = []
     for i, (X, y) in enumerate(data):
         allowed = rng.random((len(X), classes)) >= (share if i else 0.0)
         if i:
-            allowed[0] = np.arange(classes) == y[0]  # one action is left: its probability is 1
+            allowed[0] = np.arange(classes) == y[0]  # only one action is allowed, so its probability is 1
         allowed[np.arange(len(X)), y] = True
         found.append((X, allowed, y))
     return found
@@ -32,7 +32,7 @@ def test_fix_08(learner, reference, rng):
         data = with_forbidden(rng, classification(rng, 8, d, classes, steps), classes, 0.4)
         settings = float(rng.uniform(0.2, 0.6)), rate(rng, 0.3)
         first, last = layers(rng, d, 6, classes)
-        last["W"] *= scale  # decided: probabilities of allowed actions are small, too
+        last["W"] *= scale  # a confident policy: even some allowed actions have small probabilities
         case = f"{classes} actions, {steps} batches"
         run("one_model", learner, reference, "fix_08", [first, last], data, settings, case=case)
 

@@ -12,7 +12,7 @@ from autograder.lessons.ch12_debugging.checks.programs import rate, same_values
 from autograder.lessons.ch12_debugging.checks.tolerances import IDENTICAL
 
 HALF: dict[str, Any] = {"rtol": 1e-2, "atol": 5e-3}
-"""Those of tests/test_repairs.py, with factors from 2 ** 10 to 3e7, were within 2e-3 of each other on ten salts."""
+"""The repairs of tests/test_repairs.py, with factors from 2 ** 10 to 3e7, differed by less than 2e-3 on ten salts."""
 TILT = 0.5
 
 
@@ -55,6 +55,6 @@ def test_products_in_float16(learner, reference, rng):
 
 
 def agrees(values, expected, part=slice(None)):
-    """Whether numbers of fix_11 are those of the reference; what is no such array is for the other check."""
+    """Whether numbers of fix_11 match the reference's; True for other types, which another check reports."""
     fits = isinstance(values, np.ndarray) and values.shape == expected.shape
     return not fits or np.allclose(values[part], expected[part], **HALF)

@@ -8,7 +8,7 @@ from autograder.lessons.ch12_debugging.checks.programs import rate, run
 
 
 def with_an_outlier(rng, data):
-    """One value of one batch, not of the last ones, is a thousand times too large: in X or in y."""
+    """The data with one value of an early batch, in X or y, a thousand times too large."""
     i, which = int(rng.integers(1, len(data) - 1)), int(rng.integers(2))
     arrays = [array.copy() for array in data[i]]
     arrays[which][int(rng.integers(len(arrays[which]))), 0] = 1e3 * rng.choice([-3, 3])

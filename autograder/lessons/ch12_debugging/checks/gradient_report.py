@@ -19,7 +19,7 @@ def gradient(rng, norm, shape=(3, 2), dtype="float64"):
 
 
 def spoiled(rng, *values, dtype="float64"):
-    """One whose gradient has these entries among others."""
+    """Like `gradient`, for a gradient that contains these values among others."""
     parameter = gradient(rng, 1.0, dtype=dtype)
     places = rng.choice(6, size=len(values), replace=False)
     parameter[1].reshape(-1)[places] = values
@@ -35,7 +35,7 @@ def zeros(rng, shape=(2, 3), dtype="float32"):
 
 
 def check_report(learner, reference, rng, parameters, case, *, rtol=1e-9, names=None, floats=False):
-    """Expect names, norms and statuses of a model with these parameters, in an order that is drawn."""
+    """Expect names, norms and statuses of a model with these parameters in random order."""
     order = rng.permutation(len(parameters)).tolist()
     names = names or [f"{name}.weight" for name in some_names(rng, len(parameters))]
     listed = [(name, *parameters[i]) for name, i in zip(names, order, strict=True)]

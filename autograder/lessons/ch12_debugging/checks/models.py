@@ -1,4 +1,4 @@
-"""Models and data, drawn."""
+"""Random models and data."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def layers(rng, *widths):
 
 
 def regression(rng, n, d, steps):
-    """Batches of points and a smooth function of them."""
+    """Batches of points with a smooth function of them."""
     W = rng.normal(size=(d, 1)) / math.sqrt(d)
     drawn = [rng.normal(size=(n, d)) for _ in range(steps)]
     return [(X.astype(F32), np.sin(2 * X @ W).astype(F32)) for X in drawn]
 
 
 def classification(rng, n, d, classes, steps):
-    """Batches of points and which of `classes` directions each has most of."""
+    """Batches of points, each labelled with the one of `classes` directions in which it is largest."""
     W = rng.normal(size=(d, classes))
     drawn = [rng.normal(size=(n, d)) for _ in range(steps)]
     return [(X.astype(F32), (X @ W).argmax(axis=1)) for X in drawn]

@@ -1,7 +1,7 @@
-"""What programs do: their losses, one by one, and the trained parameters.
+"""Compares programs by their losses, step by step, and their trained parameters.
 
-A program is compared with the right one, on models and data of the check's own. A repair that hides the symptom ends
-elsewhere. Right repairs differ by rounding alone; each tolerance says how far they were from each other.
+A program is compared with the right one on the check's own models and data. A repair that only hides the symptom gives
+other numbers. Right repairs differ only by rounding; each tolerance says by how much they differed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from autograder.diagnosis.equality import wrong_entries
 from autograder.judging import expect, expect_close, fine
 
 RUN: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-5}
-"""For float32 programs of some tens of steps. The repairs of tests/test_repairs.py were within 1e-5 of each other."""
+"""For float32 programs of some ten steps. The repairs of tests/test_repairs.py differed by less than 1e-5."""
 
 
 def rate(rng, lr):
-    """A learning rate near `lr`: one that a program makes up by itself is another."""
+    """A random learning rate near `lr`, which differs from any that a program hard-codes."""
     return float(lr * rng.uniform(0.8, 1.2))
 
 
@@ -27,7 +27,7 @@ SERIES = ("losses", "spreads", "validation losses")
 
 
 def same_run(got, expected, *, case, **tolerance):
-    """Expect the losses of the right program, step by step, then all else that a scenario brings back."""
+    """Expect the losses of the right program, step by step, then the scenario's other results."""
     tolerance = tolerance or RUN
     if not fine(got, expected, case=case):
         return
@@ -40,7 +40,7 @@ def same_run(got, expected, *, case, **tolerance):
 
 
 def told_of_series(name, got, expected, *, rtol, atol):
-    """Where the numbers that a program returned leave those of the right one, in a sentence; None where they do not."""
+    """A sentence that says where a program's numbers first differ from the right ones; None if they do not."""
     one = {"losses": "loss", "spreads": "spread", "validation losses": "validation loss"}[name]
     if not isinstance(got, np.ndarray):
         return f"The {name} are no list of numbers where one is expected."
@@ -71,11 +71,11 @@ def run(scenario, learner, reference, *arguments, case, **tolerance):
 
 
 MEASURED = "bytes", "outlived", "returned graphs", "the dtype of the matrix products"
-"""What scenarios watch beside the run."""
+"""Keys of results that scenarios measure besides the program's own."""
 
 
 def values_of(answer):
-    """All of a scenario's answer but what is measured beside it: that is for checks of the technique."""
+    """A scenario's answer without `MEASURED`, which is for checks of the technique."""
     return {name: value for name, value in answer.items() if name not in MEASURED}
 
 

@@ -22,7 +22,7 @@ def check_pairs(learner, reference, batches, case):
 
 
 def copies(rng, make, counts):
-    """Batches that `make` makes, so many copies of each, in an order that is drawn."""
+    """Batches from `make` in random order, with `counts` copies of each."""
     kinds = [kind for kind, count in enumerate(counts) for _ in range(count)]
     made = [make() for _ in counts]
     again = [made[kind] for kind in rng.permutation(kinds)]

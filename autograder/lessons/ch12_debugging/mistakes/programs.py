@@ -1,4 +1,4 @@
-"""Lines of several programs, and what is said of them."""
+"""Lines of several programs, and messages for them."""
 
 from __future__ import annotations
 

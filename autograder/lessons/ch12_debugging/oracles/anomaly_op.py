@@ -9,7 +9,7 @@ from autograder.lessons.ch12_debugging.oracles.trainings import of
 
 
 def first_node_with_a_nan(loss):
-    """The node whose backward is the first to return a nan, by hooks on all nodes; None if none does."""
+    """The node whose backward is the first to return a nan, found by hooks on all nodes; None if none does."""
     found, seen, waiting = [], set(), [loss.grad_fn]
 
     def watch(node):

@@ -13,7 +13,7 @@ from autograder.lessons.ch12_debugging.oracles.trainings import of
 
 
 def status_by_hand(norms):
-    """The statuses, from norms as exact rational numbers; None, nan and inf as they are."""
+    """The statuses, computed from norms as exact rational numbers; None, nan and inf stay as they are."""
     finite = sorted(norm for norm in norms if isinstance(norm, Fraction) and norm > 0)
     n = len(finite)
     median = (finite[(n - 1) // 2] + finite[n // 2]) / 2 if n else None

@@ -1,4 +1,4 @@
-"""The programs, against the same training by hand in float64."""
+"""The programs compared with the same training by hand in float64."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def double(batch):
 
 
 def by_hand(modules, loss_fn, batches, lr, *, accumulate=1, decay=0.0, max_norm=math.inf, after=None):
-    """SGD in float64 on copies: p −= lr · (mean gradient + decay · p), clipped; losses, copies, what `after` gives."""
+    """SGD in float64 on copies: p −= lr · (mean gradient + decay · p), clipped; losses, copies, results of `after`."""
     copies = [copy.deepcopy(module).double() for module in modules]
     parameters = [parameter for module in copies for parameter in module.parameters()]
     losses, noted = [], []

@@ -12,7 +12,7 @@ from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _named
 
 
 class _Halves(torch.autograd.Function):
-    """A function of one's own whose backward is wrong at 0."""
+    """A custom function whose backward is wrong at 0."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
@@ -26,7 +26,7 @@ class _Halves(torch.autograd.Function):
 
 
 OPERATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    # with an upstream gradient of 0 at an entry of 0, each makes 0 / 0 or 0 · inf in its backward
+    # for an entry of 0 with upstream gradient 0, the backward of each computes 0 / 0 or 0 · inf
     "sqrt": torch.sqrt,
     "log": lambda x: (x.log()).clamp(min=-9.0),
     "rsqrt": lambda x: x.rsqrt().clamp(max=9.0),
@@ -39,7 +39,7 @@ OPERATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 def _loss(kind: str, x: torch.Tensor) -> torch.Tensor:
-    """A finite loss whose backward makes a nan where x is 0, in the operation `kind`."""
+    """A finite loss in which the operation `kind` makes a nan in backward where x is 0."""
     y = OPERATIONS[kind](x * x)
     return torch.where(x == 0, torch.zeros_like(y), y).tanh().sum()
 
@@ -47,7 +47,7 @@ def _loss(kind: str, x: torch.Tensor) -> torch.Tensor:
 def anomaly(
     submission: Any, kind: str, x: np.ndarray, already: bool = False, shape: tuple[int, ...] = ()
 ) -> dict[str, Any]:
-    """The node that it names, how often fn ran, and whether anomaly mode is what it was; the loss is of this shape."""
+    """The named node, how often fn ran, and whether anomaly mode is unchanged, for a loss of this shape."""
     calls = 0
 
     def fn() -> torch.Tensor:
@@ -73,7 +73,7 @@ def anomaly(
 
 
 def anomaly_raises(submission: Any, who: str, message: str) -> dict[str, Any]:
-    """What becomes of exceptions that are no anomaly."""
+    """What happens to exceptions that are not anomalies."""
 
     def fn() -> torch.Tensor:
         if who == "fn":
@@ -90,7 +90,7 @@ def anomaly_raises(submission: Any, who: str, message: str) -> dict[str, Any]:
     with _fresh():
         try:
             name = submission.anomaly_op(fn)
-        except NotImplementedError:  # not written yet; a RuntimeError, too
+        except NotImplementedError:  # not written yet; it is a subclass of RuntimeError
             raise
         except RuntimeError as error:
             kind, said = type(error).__name__, str(error)

@@ -12,7 +12,7 @@ from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _named
 
 
 class _Spoils(torch.nn.Module):
-    """Gives its input with one entry replaced."""
+    """Returns its input with one entry replaced."""
 
     def __init__(self, value: float | None) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class _Spoils(torch.nn.Module):
 
 
 class _InOrder(torch.nn.Module):
-    """Runs its modules in an order of its own."""
+    """Runs its modules in another order than they are registered in."""
 
     def __init__(self, modules: dict[str, torch.nn.Module], order: Sequence[str]) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class _InOrder(torch.nn.Module):
 
 
 class _Gives(torch.nn.Module):
-    """Gives a tensor of its own, whatever comes in; complex numbers are given as pairs."""
+    """Returns a fixed tensor for any input; complex numbers are given as pairs."""
 
     def __init__(self, values: Any, dtype: str) -> None:
         super().__init__()
@@ -55,14 +55,14 @@ class _Gives(torch.nn.Module):
 
 
 class _Blows(torch.nn.Module):
-    """Fine the first time, inf the second."""
+    """Finite in the first call, inf in the second."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return (x.abs() + 1) * 1e200
 
 
 class _Packed(torch.nn.Module):
-    """Its output is a nest of containers, with a nan in the tensor of one place."""
+    """Its output is a nested container, in which one tensor has a nan."""
 
     def __init__(self, place: str | None, value: float = float("nan")) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class _Unpacks(torch.nn.Module):
 
 
 class _Overwrites(torch.nn.Module):
-    """Replaces what is not finite in the output of its first layer, in place."""
+    """Replaces non-finite entries in the output of its first layer, in place."""
 
     def __init__(self, value: float) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ def _root_of_less_than_0(x: torch.Tensor) -> torch.Tensor:
 
 
 class _Between(torch.nn.Module):
-    """Its own forward makes a nan between two layers, and the second shows it; or behind both, and no layer does."""
+    """Its own forward makes a nan between two layers, so the second layer's output shows it, or after both."""
 
     def __init__(self, names: Sequence[str], after: bool) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ class _RaisesAtTheEnd(torch.nn.Module):
 
 
 class _OfMode(torch.nn.Module):
-    """Gives a nan in one of the two modes."""
+    """Returns a nan in one of the two modes."""
 
     def __init__(self, bad: bool) -> None:
         super().__init__()
@@ -198,6 +198,6 @@ ERRORS: dict[str, type[Exception]] = {"RuntimeError": RuntimeError, "KeyError": 
 
 
 def nonfinite(submission: Any, model: tuple[str, Any], x: np.ndarray, training: bool = True) -> Any:
-    """What first_nonfinite says of a model, of which the kind is given and what such a one needs."""
+    """The result of first_nonfinite for a model, given by its kind and settings."""
     with _fresh():
         return _named(submission.first_nonfinite(_model(*model).train(training), torch.tensor(x)))

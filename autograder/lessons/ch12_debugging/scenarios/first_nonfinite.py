@@ -19,7 +19,7 @@ GLOBAL_HOOKS = (
 
 
 def _hooks(model: torch.nn.Module) -> int:
-    """How many hooks there are, those for all modules included, and forwards that were replaced."""
+    """The number of hooks, including global ones, and of replaced forwards."""
     everywhere = sum(len(getattr(torch.nn.modules.module, name, {})) for name in GLOBAL_HOOKS)
     return everywhere + sum(
         len(module._forward_hooks)
@@ -31,7 +31,7 @@ def _hooks(model: torch.nn.Module) -> int:
 
 
 def nonfinite_of_lstm(submission: Any, weights: float, x: np.ndarray) -> Any:
-    """What it says of an LSTM, whose output is a tuple of a tensor and a tuple, and a Linear behind it."""
+    """The result for an LSTM, whose output is a tuple of a tensor and a tuple, followed by a Linear."""
 
     class Reader(torch.nn.Module):
         def __init__(self) -> None:
@@ -52,7 +52,7 @@ def nonfinite_of_lstm(submission: Any, weights: float, x: np.ndarray) -> Any:
 
 
 def after_nonfinite(submission: Any, kind: str, setting: Any, x: np.ndarray, training: bool) -> dict[str, Any]:
-    """What first_nonfinite leaves behind in a model that has a parameter with a gradient, and hooks already."""
+    """Side effects of first_nonfinite on a model that already has a gradient and hooks."""
     with _fresh():
         model, inputs = _model(kind, setting).train(training), torch.tensor(x)
         scale = torch.nn.Parameter(torch.ones(2))
@@ -80,7 +80,7 @@ def after_nonfinite(submission: Any, kind: str, setting: Any, x: np.ndarray, tra
             ),
             "x was changed": not np.array_equal(inputs.numpy(), x),
         }
-        if kind == "raises":  # a run may end where the name is known
+        if kind == "raises":  # the run may stop once the name is known
             ended_early = name == "layer" and not model.has_raised
             result["The model's own exception was caught; let it pass"] = not (raised or ended_early)
         else:

@@ -14,7 +14,7 @@ from autograder.worker.returned import array
 
 
 def built(submission: Any, seed: int, sizes: tuple, data: list, X: np.ndarray, lr: float) -> dict[str, Any]:
-    """fix_05: the losses, what the network answers, and what its state_dict makes of a fresh one."""
+    """fix_05: the losses, the network's outputs, and those of a fresh network after loading its state_dict."""
     with _fresh(seed):
         batches = _batches(data)
         (model, losses), returned = _pair(submission.fix_05(*sizes, batches, lr))

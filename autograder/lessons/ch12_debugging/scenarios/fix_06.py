@@ -17,14 +17,14 @@ from course.instruments.out_of_reach import out_of_reach
 
 
 class _Alive(LiveStorages):
-    """Live storages, of which those do not count that only a reference cycle keeps.
+    """Live storages, except those that only a reference cycle keeps alive.
 
-    The program is given decoys, and operations get the data that are `behind` them. So right numbers come from
-    operations that were counted: whoever computes in another thread, or in NumPy, has the numbers of the decoys.
+    The program gets decoys, which are replaced by the data `behind` them in every counted operation. So only counted
+    operations give right numbers; computations in another thread or in NumPy use the decoys' numbers.
 
-    A step begins where an operation uses another of the `batches` than the one before. Storages of `large` bytes or
-    more are activations: more than all parameters have. Those of a step may be there when the next one begins, where
-    variables keep them. When the one after that begins, they must be gone; what was there before the first may stay.
+    A step begins when an operation uses another of the `batches`. Storages of at least `large` bytes, more than all
+    parameters have, count as activations. A step's activations may be alive when the next step begins, as variables can
+    keep them, but not when the one after that does. Storages from before the first step may stay.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class _Alive(LiveStorages):
         super().__init__()
         self.enough = enough
         self.most = 0
-        self.cycles = True  # whether cycles may be all that keeps more than enough alive
-        self.decoys = list(behind)  # held, so that no other storage can take the address of one of these
+        self.cycles = True  # whether only reference cycles may exceed `enough`
+        self.decoys = list(behind)  # kept alive, so that no other storage can get their addresses
         self.behind = {storage_of(decoy)._cdata: storage_of(tensor) for decoy, tensor in behind.items()}
         self.large = large
         self.batch_of = {storage_of(tensor)._cdata: i for i, batch in enumerate(batches) for tensor in batch}
@@ -47,14 +47,14 @@ class _Alive(LiveStorages):
         """Activations that were alive when the last step began; None before the first."""
         self.before_all: list[Known] = []
         self.outlived = False
-        """Whether activations of a step were alive when the next but one began."""
+        """Whether activations of a step were alive when the second step after it began."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         used = {self.batch_of.get(storage_of(tensor)._cdata) for tensor in tensors_in(args)} - {None}
         if len(used) == 1 and used != {self.batch}:
             (self.batch,) = used
             self._begin_step()
-        if not any(of.alias_info for of in func._schema.returns):  # else a view, or what is written into
+        if not any(of.alias_info for of in func._schema.returns):  # else it makes a view or writes in place
             args = self._behind(args)
             kwargs = {name: self._behind(value) for name, value in (kwargs or {}).items()}
         out = super().__torch_dispatch__(func, types, args, kwargs)
@@ -100,11 +100,11 @@ def history(submission: Any, layers: list[dict], data: list, validation: list, l
 def memory_of_history(
     submission: Any, layers: list[dict], data: list, validation: list, lr: float, enough: int
 ) -> dict[str, Any]:
-    """The same, and the most bytes that were alive at one time beside the model and the data.
+    """Like `history`, with the peak of live bytes besides the model and the data.
 
-    Also whether activations of a step `outlived` the next one. How the model was called, and what keeps a graph, does
-    not matter: all memory that operations make counts. Where it is more than `enough`, or outlives, cycles of
-    references are collected first.
+    Also whether activations of a step `outlived` the next one. All memory made by operations counts, no matter how the
+    model was called or what keeps a graph. If it exceeds `enough`, or outlives a step, reference cycles are collected
+    first.
     """
     watching: list[_Alive] = []
     width = len(layers[0]["b"])
@@ -129,7 +129,7 @@ def _history(
     lr: float,
     watched: Callable[[list[tuple[torch.Tensor, ...]]], AbstractContextManager[Any]],
 ) -> dict[str, Any]:
-    """What comes of a run on `data`, the last of which are the validation set."""
+    """The results of a run on `data`, whose last batch is the validation set."""
     with _fresh():
         model, batches = _network(layers), _batches(data)
         with watched(batches):

@@ -13,15 +13,15 @@ from autograder.worker.returned import plain
 from course.instruments.out_of_reach import out_of_reach
 
 PRODUCTS = {"mm": 0, "bmm": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "addbmm": 1}
-"""Operations that multiply matrices, and where the first of the two stands among their arguments."""
+"""Operations that multiply matrices, with the index of the first matrix among their arguments."""
 
 
 class _Products(TorchDispatchMode):
-    """Notes the dtypes in which matrices are multiplied, forward and backward, and weights the terms in float16.
+    """Records the dtypes of matrix products, forward and backward, and weights the terms of those in float16.
 
-    A product's entry is a sum of terms; the terms get the weights 1 − `tilt` and 1 + `tilt` in turn. That is the same
-    for a product and its transpose, and for each way to write a linear layer. A gradient that is computed by other
-    products than those in float16 does not have the weights, and points elsewhere, however many run beside it.
+    The terms of each entry's sum get the weights 1 − `tilt` and 1 + `tilt` alternately, which has the same effect on a
+    product and its transpose, and on every way to write a linear layer. A gradient computed by other products lacks the
+    weights and has another direction, even if float16 products run as well.
     """
 
     def __init__(self, tilt: float) -> None:
@@ -31,7 +31,7 @@ class _Products(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return False  # as the course's instruments: PyTorch's compiler would be imported
+        return False  # like the course's instruments; True would import PyTorch's compiler
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         place = PRODUCTS.get(func._schema.name.removeprefix("aten::"))
@@ -47,9 +47,9 @@ class _Products(TorchDispatchMode):
 def half_precision(
     submission: Any, layers: list[dict], data: list, n_tokens: float, lr: float, tilt: float
 ) -> dict[str, Any]:
-    """fix_11: also the dtypes in which matrices were multiplied, where terms of float16 products are weighed by `tilt`.
+    """fix_11, with the dtypes of matrix products; terms of float16 products are weighted by `tilt`.
 
-    With a tilt of 0 it is the program that learners run.
+    With a tilt of 0, this is the program that learners run.
     """
     with _fresh():
         model, batches = _network(layers), _batches(data)

@@ -36,7 +36,7 @@ def _of_parameters(parameters: list[tuple]) -> torch.nn.Module:
 
 
 def _report(submission: Any, model: torch.nn.Module) -> Any:
-    """The columns of the report; where it is no list of dicts, what it is."""
+    """The columns of the report; its type if it is not a list of dicts."""
     report = plain(submission.gradient_report(model))
     if not isinstance(report, list | tuple):
         return {"a list of dicts": False, "what": type(report).__name__}
@@ -51,7 +51,7 @@ def _report(submission: Any, model: torch.nn.Module) -> Any:
 
 
 def report(submission: Any, parameters: list[tuple]) -> Any:
-    """The report on a model with these parameters, and whether the model is what it was."""
+    """The report on a model with these parameters, and whether the model is unchanged."""
     with _fresh():
         model = _of_parameters(parameters)
         found = _report(submission, model)

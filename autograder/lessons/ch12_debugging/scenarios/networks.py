@@ -1,8 +1,7 @@
-"""Small networks of given weights.
+"""Small networks with given weights.
 
-Scenarios return data, mostly dicts. A bool stands under the sentence that a learner is told if it is True: what is
-wrong. Each runs with gradients switched on and with a generator that it seeds, whatever a cell of the submission did to
-them.
+Scenarios return data, mostly dicts. The key of a bool is the sentence that a learner is told if it is True. Each
+scenario runs with gradients switched on and a seeded generator, whatever a cell of the submission has set.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ import torch
 
 @contextmanager
 def _fresh(seed: int = 0) -> Iterator[None]:
-    """Gradients on, anomaly mode off, float32 by default, the random state of `seed`."""
-    # torch.manual_seed notes a stack for each kind of device that is not there
+    """Switch gradients on and anomaly mode off, set the default dtype to float32, and seed the generator."""
+    # torch.manual_seed would record a stack for each missing device type
     torch.default_generator.manual_seed(seed)
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
@@ -48,7 +47,7 @@ def _network(layers: Sequence[dict]) -> torch.nn.Sequential:
 
 
 def _named(value: Any) -> Any:
-    """A name that can be compared: strings and None as they are, anything else as what it is not."""
+    """A name that can be compared: strings and None unchanged, a description for anything else."""
     return value if value is None or isinstance(value, str) else [type(value).__name__]
 
 

@@ -39,7 +39,7 @@ def _item(value: Any) -> Any:
 
 
 def _has_graph(*returned: Any) -> bool:
-    """Whether one of the values that a program returned, or one of a list of them, requires a gradient."""
+    """Whether a value that a program returned, alone or in a list, requires a gradient."""
     return any(
         isinstance(value, torch.Tensor) and value.requires_grad
         for values in returned
@@ -53,7 +53,7 @@ NO_PAIR = "Two values are to be returned, as they were by the program that was h
 
 
 def _pair(values: Any) -> tuple[list[Any], dict[str, bool]]:
-    """Both parts of what was returned, Nones where it has others; and the sentences on that."""
+    """Both parts of a returned pair, or Nones if it is not a pair, with the sentences about that."""
     values = plain(values)
     two = isinstance(values, tuple | list) and len(values) == 2
     return list(values) if two else [None, None], {NOTHING: values is None, NO_PAIR: values is not None and not two}

@@ -1,4 +1,4 @@
-"""What is asked of both estimates of a gradient."""
+"""Checks that both estimates of a gradient share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.judging import EXACT, F32, F64, SINGLE, expect, expect_close, ra
 
 
 class Once:
-    """A function of an array that stays in this process, where its calls are counted."""
+    """A function of an array that runs and counts its calls in this process."""
 
     def __init__(self, name: str, f: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
         self.name, self.f, self.shape, self.calls = name, f, shape, 0
@@ -34,7 +34,7 @@ def smooth(rng) -> Callable[[Any], Any]:
 def agree_on_estimates(
     learner, reference, rng, name, shape, case, f=smooth, mu=None, sigma=None, dtype=F64, **tolerance
 ):
-    """One estimate per sample, compared one by one: nothing about them is random once eps is given."""
+    """Compare the estimates sample by sample; they are not random once eps is given."""
     mu = float(rng.uniform(-2, 2)) if mu is None else mu
     sigma = float(rng.uniform(1.2, 2.5)) if sigma is None else sigma
     function, eps = f(rng), random(rng, shape, dtype)

@@ -21,11 +21,11 @@ def agree_on_choice(learner, reference, rng, shape, tau, case, dtype=F64, logits
 
 
 def of_the_softmax(scores, tau, g):
-    """How far right gradients p (g − Σ g p) / tau may be apart.
+    """The tolerance for gradients p (g − Σ g p) / tau.
 
-    Each p has the relative error of its exponent, a rounding of the largest score / tau. Where one p is nearly 1, g
-    and Σ g p cancel, and the error that is left is one of g / tau: to an entry of 1e-14 beside it that is a large one.
-    Where the scores are so far apart for tau that all p are 1 or 0, all ways give 0.
+    Each p has the relative error of its exponent, the rounding of the largest score / tau. If one p is nearly 1, g and
+    Σ g p cancel, and the remaining error is that of g / tau, which is large compared with an entry of 1e-14. If the
+    scores are so far apart for tau that all p are 0 or 1, all formulas give 0.
     """
     eps = float(np.finfo(g.dtype).eps)
     size, largest = np.abs(scores).max(initial=0.0) / tau, np.abs(g).max(initial=0.0) / tau
@@ -91,7 +91,7 @@ def test_temperatures(learner, reference, rng):
     ]:
         for shape in [(3,), (4, 3)]:
             agree_on_choice(learner, reference, rng, shape, tau, f"{case}, shape {shape}", dtype)
-    for shape in [(3,), (4, 3)]:  # else all probabilities are 0 or 1, and there is no gradient to speak of
+    for shape in [(3,), (4, 3)]:  # otherwise all probabilities are 0 or 1, and the gradient is 0
         tau, gumbels = 1e-3, noise(rng, shape)
         logits = 1e-3 * random(rng, shape) + 1.0 - gumbels
         case = f"tau = 1e-3, sums that are a few tau apart, shape {shape}"

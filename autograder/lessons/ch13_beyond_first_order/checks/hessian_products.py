@@ -1,8 +1,8 @@
-"""What is asked of both products with the Hessian.
+"""Checks that both products with the Hessian share.
 
-Tensors and the functions that are differentiated stay with the submission: scenarios build them and bring numbers back.
-Where the contract leaves the random numbers open, Hoeffding's inequality says how rarely a right answer is refused: all
-checks of estimates together, on visible and on hidden inputs, do so with a probability below 1e-7.
+Tensors and functions stay in the submission's process: scenarios build them and return numbers. If the contract leaves
+the random numbers open, Hoeffding's inequality bounds the probability of rejecting a right answer, which is below 1e-7
+for all checks of estimates together, on visible and hidden inputs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from autograder.judging import EXACT, F32, F64, agree, random
 
 
 def drawn(rng, shape, dtype=F64):
-    """Constants, parameters, a point: the first two away from 0, so that all that depends on them shows."""
+    """Random constants, parameters and a point; the first two are away from 0, so that dependence on them shows."""
     return *(rng.uniform(0.5, 1.5, size=shape).astype(dtype) for _ in range(2)), random(rng, shape, dtype)
 
 
@@ -40,7 +40,7 @@ FORMULAS = {
     "piecewise linear": "f(x) = Σ relu(a·x)",
     "constant": "f(x) = Σ a",
 }
-"""What the scenarios compute, for a title."""
+"""The scenarios' functions as formulas, for titles."""
 CODE = {
     "polynomial": "lambda x: (a * x**3).sum() + (a * x).sum() ** 2",
     "product of neighbours": "lambda x: (x.reshape(-1)[1:] * x.reshape(-1)[:-1]).prod() + (a * x**2).sum()",
@@ -52,7 +52,7 @@ CODE = {
     "parameters alone": "lambda x: (p**2).sum()",
     "linear and a term of parameters alone": "lambda x: (a * x).sum() + (p**3).sum()",
 }
-"""The same as code: a reader who is shown a, p and x can paste it."""
+"""The same functions as code, which a reader can run with the a, p and x shown."""
 
 
 def check_product_with_the_hessian(learner, reference, rng, name):

@@ -20,14 +20,14 @@ def seed(rng) -> int:
 
 
 def agree_on_trace(learner, reference, rng, function, shape, samples, case, dtype=F64, kind="constant", **tolerance):
-    """A trace that does not depend on the signs of the probes, because the Hessian is diagonal."""
+    """Compare a trace that does not depend on the probes' signs, because the Hessian is diagonal."""
     a, p, x = drawn(rng, shape, dtype)
     arguments = function, a, p, x, samples, seed(rng), kind
     agree("trace", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
 
 
 def symmetric(rng, n):
-    """A Hessian whose entries beside the diagonal are about 1, 3 and 9 for three rows: each choice of signs shows."""
+    """A Hessian with off-diagonal entries of about 1, 3 and 9 for three rows, so that each choice of signs differs."""
     H = np.diag(rng.uniform(-2, 2, size=n))
     for size, (i, j) in zip(3.0 ** np.arange(n * n), itertools.combinations(range(n), 2), strict=False):
         H[i, j] = H[j, i] = size * rng.uniform(0.9, 1.1)
@@ -80,7 +80,7 @@ def test_probes(learner, reference, rng):
 
 
 def numbers(got: list[Any], case: str) -> bool:
-    """Whether estimates are Python floats, and no tensors."""
+    """Expect Python floats, not tensors; return whether all estimates are."""
     wrong = [value for value in got if not isinstance(value, float)]
     kind = "a tensor" if wrong and isinstance(wrong[0], np.ndarray) else summarise(wrong[0]) if wrong else ""
     expect(not wrong, f"hessian_trace returned {kind}; a Python float expected", case=case)

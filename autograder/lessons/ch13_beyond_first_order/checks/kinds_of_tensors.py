@@ -1,4 +1,4 @@
-"""What a tensor may be that is given."""
+"""Kinds of tensors that are passed as arguments."""
 
 from __future__ import annotations
 

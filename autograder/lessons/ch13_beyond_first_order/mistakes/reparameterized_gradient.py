@@ -8,7 +8,7 @@ PATH = "return df(mu + sigma * eps)"
 
 
 def _path(expression):
-    """Another estimate."""
+    """An edit: another estimate."""
     return {PATH: f"return {expression}"}
 
 

@@ -8,7 +8,7 @@ SCORE = "return f(mu + sigma * eps) * eps / sigma"
 
 
 def _score(expression):
-    """Another estimate."""
+    """An edit: another estimate."""
     return {SCORE: f"return {expression}"}
 
 

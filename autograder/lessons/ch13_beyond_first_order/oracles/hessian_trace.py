@@ -16,5 +16,5 @@ def test_trace_against_the_hessian(reference, rng):
         x, samples = torch.tensor(rng.normal(size=(2, 3))), 400
         H = hessian_of(f, x)
         off = H - torch.diag(H.diagonal())
-        error = (2 * (off**2).sum() / samples).sqrt().item()  # var z·Hz = 2 Σ H_ij² beside the diagonal
+        error = (2 * (off**2).sum() / samples).sqrt().item()  # var z·Hz = 2 Σ H_ij² off the diagonal
         assert abs(trace(f, x, samples, generator) - H.trace().item()) <= 6 * error + 1e-9

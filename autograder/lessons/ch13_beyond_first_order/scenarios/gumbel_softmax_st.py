@@ -16,12 +16,12 @@ _grad = torch.autograd.grad
 
 
 def _draws_again() -> None:
-    """Whoever draws noise draws the same each time, and is recognised."""
+    """Seed the generators, so that a submission that draws its own noise always draws the same and is recognised."""
     torch.default_generator.manual_seed(0)
 
 
 def _backward(output: Any, leaf: Tensor, g: np.ndarray) -> Any:
-    """The gradient of a leaf, where there is a way to it."""
+    """The gradient of a leaf, if the output depends on it."""
     if not _requires_grad(output) or output.shape != g.shape:
         return None
     with own_functions():
@@ -39,7 +39,7 @@ def chosen(submission: Any, logits: np.ndarray, tau: float, gumbels: np.ndarray,
 
 @torch.enable_grad()
 def only_chosen(submission: Any, logits: np.ndarray, tau: float, gumbels: np.ndarray) -> dict[str, Any]:
-    """The choice alone: compared to the last bit."""
+    """The choice alone, which is compared exactly."""
     _draws_again()
     leaf = torch.tensor(logits, requires_grad=True)
     return {"y": _data(submission.gumbel_softmax_st(leaf, tau, torch.tensor(gumbels)))}
@@ -49,7 +49,7 @@ def only_chosen(submission: Any, logits: np.ndarray, tau: float, gumbels: np.nda
 def chosen_on_the_way(
     submission: Any, a: np.ndarray, b: np.ndarray, tau: float, gumbels: np.ndarray, W: np.ndarray, kinds: Sequence[str]
 ) -> dict[str, Any]:
-    """logits = a · b, and a loss that is no sum of the choices: the gradients of a and b."""
+    """The gradients of a and b for logits = a · b and a loss that is not a sum of the choices."""
     _draws_again()
     leaves = [torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)]
     logits, noise = leaves[0] * leaves[1], _as(kinds[0], gumbels)
@@ -64,7 +64,7 @@ def chosen_on_the_way(
 def beside_choice(
     submission: Any, logits: np.ndarray, tau: float, gumbels: np.ndarray, kind: str, g: np.ndarray
 ) -> dict[str, Any]:
-    """The choice, and what else has changed; logits that require no gradient."""
+    """The choice for logits that require no gradient, and side effects."""
     _draws_again()
     tensor, noise = _as(kind, logits), torch.tensor(gumbels)
     before, state = _Before(logits=tensor, gumbels=noise), torch.get_rng_state()

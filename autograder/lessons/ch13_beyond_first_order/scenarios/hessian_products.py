@@ -44,7 +44,7 @@ def _product(submission: Any, name: str, f: Any, x: Tensor, v: Tensor) -> Any:
 def product(
     submission: Any, name: str, function: str, a: np.ndarray, p: np.ndarray, x: np.ndarray, v: np.ndarray, kind: str
 ) -> dict[str, Any]:
-    """H·v, for x and v of a kind."""
+    """H·v, for x and v of one kind of tensor."""
     constants, parameters = torch.tensor(a), torch.tensor(p, requires_grad=True)
     where, direction = _as(kind, x), _as("strided" if kind == "strided" else "constant", v)
     result = _product(submission, name, lambda x: FUNCTIONS[function](x, constants, parameters), where, direction)
@@ -55,7 +55,7 @@ def product(
 def beside_product(
     submission: Any, name: str, a: np.ndarray, p: np.ndarray, x: np.ndarray, v: np.ndarray, kinds: tuple[str, str]
 ) -> dict[str, Any]:
-    """H·v, and what else has changed."""
+    """H·v, and side effects."""
     constants, parameters = torch.tensor(a), _as("leaf", p)
     where, direction = (_as(kind, values) for kind, values in zip(kinds, (x, v), strict=True))
     before = _Before(x=where, v=direction, parameter=parameters)
@@ -72,7 +72,7 @@ class _TooMuch(Exception):
 
 
 class _Limits(TorchDispatchMode):
-    """Ends a run that makes a tensor of many entries, or that goes on for long."""
+    """Ends a run that makes a large tensor or runs too many operations."""
 
     def __init__(self, entries: int, operations: int) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class _Limits(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return False  # as the course's instruments: PyTorch's compiler would be imported
+        return False  # like the course's instruments; True would import PyTorch's compiler
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
@@ -95,9 +95,9 @@ class _Limits(TorchDispatchMode):
 
 
 def _noting_threads(threads: set[int]) -> Callable[[Tensor], Tensor]:
-    """x; it notes in which threads f and its derivatives of any order are computed.
+    """Identity that records the threads in which f and its derivatives of any order are computed.
 
-    What measures sees its own thread alone.
+    The instruments see only their own thread.
     """
 
     class Here(torch.autograd.Function):

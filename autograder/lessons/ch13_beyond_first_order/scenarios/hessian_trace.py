@@ -16,7 +16,7 @@ from autograder.worker.returned import plain
 
 
 def _generator(seed: int) -> torch.Generator:
-    """A generator of the caller's; the global one begins anew, so that whoever uses that one is recognised."""
+    """The caller's generator. The global one is also seeded, so that a submission that uses it is recognised."""
     torch.default_generator.manual_seed(seed + 1)
     return torch.Generator().manual_seed(seed)
 
@@ -38,21 +38,22 @@ def _quadratic(H: np.ndarray) -> Callable[[Tensor], Tensor]:
 
 @torch.enable_grad()
 def traces(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, calls: int, seed: int) -> list[Any]:
-    """Estimates of one generator, for a function with the Hessian H."""
+    """Estimates drawn from one generator, for a function with the Hessian H."""
     generator, f = _generator(seed), _quadratic(H)
     return [_estimate(submission.hessian_trace(f, torch.tensor(x), samples, generator)) for _ in range(calls)]
 
 
 def _estimate(value: Any) -> Any:
-    """A float as it is, NumPy's too, which is one; of a tensor what it holds."""
+    """A float, also NumPy's, as a Python float; a tensor as an array."""
     return float(value) if isinstance(value, float) else _data(value)
 
 
 @torch.enable_grad()
 def traces_of_one_entry(submission: Any, shape: tuple[int, ...], entry: float, calls: int, seed: int) -> list[Any]:
-    """Estimates of one generator from one sample each, for a function whose Hessian has the same entry everywhere.
+    """Estimates from one sample each, drawn from one generator, for a Hessian with the same entry everywhere.
 
-    The first that is not it times a square is the last: whoever takes a product for each entry of x takes long.
+    Stops after the first estimate that is not the entry times a square, because an answer with one product per entry of
+    x takes long.
     """
     generator, f = _generator(seed), lambda x: 0.5 * entry * x.sum() ** 2
     where = torch.zeros(shape, dtype=torch.float64)
@@ -66,7 +67,7 @@ def traces_of_one_entry(submission: Any, shape: tuple[int, ...], entry: float, c
 
 
 def _is_square(value: float) -> bool:
-    """Whether a number is the square of a whole one, but for rounding."""
+    """Whether a number is the square of an integer, up to rounding."""
     if not math.isfinite(value):
         return False
     root = max(value, 0.0) ** 0.5
@@ -104,7 +105,7 @@ def randomness(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, seed
 def beside_trace(
     submission: Any, a: np.ndarray, p: np.ndarray, x: np.ndarray, samples: int, seed: int, kind: str
 ) -> dict[str, Any]:
-    """An estimate, and what else has changed."""
+    """An estimate, and side effects."""
     constants, parameters, where = torch.tensor(a), _as("leaf", p), _as(kind, x)
     before = _Before(x=where, parameter=parameters)
     f = lambda x: FUNCTIONS["diagonal"](x, constants, parameters) + (parameters**2).sum()  # noqa: E731

@@ -12,7 +12,7 @@ from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _data
 
 
 class _NoForwardMode(torch.autograd.Function):
-    """x³, with a rule that can be differentiated again, and none for tangents; torch.func takes it, too."""
+    """x³ with a differentiable backward rule and no forward-mode rule; it also works with torch.func."""
 
     @staticmethod
     def forward(x: Tensor) -> Tensor:
@@ -30,7 +30,7 @@ class _NoForwardMode(torch.autograd.Function):
 
 @torch.enable_grad()
 def without_forward_mode(submission: Any, x: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[str, Any]:
-    """H·v of a function that knows the way back alone."""
+    """H·v of a function that only supports reverse mode."""
     constants = torch.tensor(a)
     f = lambda x: (constants * _NoForwardMode.apply(x)).sum() + (constants * x).sum() ** 2  # noqa: E731
     return {"H·v": _data(submission.hvp(f, torch.tensor(x), torch.tensor(v)))}

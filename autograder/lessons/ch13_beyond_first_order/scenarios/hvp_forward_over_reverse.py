@@ -13,7 +13,7 @@ from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _data
 
 
 class _Slopes(torch.autograd.Function):
-    """x; its entries' derivatives are `back` for gradients that go back, and `ahead` for tangents that go forward."""
+    """Identity whose derivatives are `back` in reverse mode and `ahead` in forward mode, by entry."""
 
     forward_runs = 0
 
@@ -39,10 +39,10 @@ class _Slopes(torch.autograd.Function):
 def which_way(
     submission: Any, name: str, x: np.ndarray, v: np.ndarray, a: np.ndarray, back: np.ndarray, ahead: np.ndarray
 ) -> dict[str, Any]:
-    """H·v of a function with one derivative for gradients and another one for tangents: it tells which way they went.
+    """H·v of a function with different derivatives in forward and reverse mode, which shows the modes that were used.
 
-    Back twice is back², forward once and back once is ahead · back. Each entry of x has slopes of its own, so no one
-    number makes the one from the other.
+    Reverse mode twice gives back², forward over reverse gives ahead · back. Each entry of x has its own slopes, so no
+    single factor turns one into the other.
     """
     constants, slopes = torch.tensor(a), (torch.tensor(back), torch.tensor(ahead))
 

@@ -30,7 +30,7 @@ def _some(params: Params, data: dict[str, Tensor]) -> Tensor:
 
 
 def _straight(params: Params, data: dict[str, Tensor]) -> Tensor:
-    """A loss whose gradient is a constant for the data `slope`."""
+    """A loss whose gradient is the constant `slope` of the data."""
     if "slope" in data:
         return (params["w"] * data["slope"]).sum()
     return (params["w"] ** 3 * data["cubes"]).sum()
@@ -47,7 +47,7 @@ Arrays = dict[str, np.ndarray]
 
 
 def _gradients(result: Any, params: Params) -> dict[str, Any]:
-    """A result, gradient by gradient."""
+    """A result as a dict of gradients."""
     fits = isinstance(result, dict)
     return {
         "The result is no dict": not fits,
@@ -60,7 +60,7 @@ def _gradients(result: Any, params: Params) -> dict[str, Any]:
 def maml(
     submission: Any, loss: str, params: Arrays, support: Arrays, query: Arrays, inner_lr: float, kind: str
 ) -> dict[str, Any]:
-    """The gradients of the query loss, for parameters of a kind."""
+    """The gradients of the query loss, for parameters of one kind of tensor."""
     tensors = {name: _as(kind, value) for name, value in params.items()}
     sets = ({name: torch.tensor(value) for name, value in data.items()} for data in (support, query))
     return _gradients(plain(submission.maml_gradient(LOSSES[loss], tensors, *sets, inner_lr)), tensors)
@@ -70,9 +70,9 @@ def maml(
 def beside_maml(
     submission: Any, params: Arrays, support: Arrays, query: Arrays, inner_lr: float, kind: str
 ) -> dict[str, Any]:
-    """The gradients, what else has changed, and what loss_fn was called with.
+    """The gradients, side effects, and the arguments of loss_fn.
 
-    Data sets are told apart by their sizes: torch.func hands on copies.
+    Data sets are recognised by their sizes, because torch.func passes copies.
     """
     tensors = {name: _as(kind, value) for name, value in params.items()}
     sets = [{name: torch.tensor(value) for name, value in data.items()} for data in (support, query)]

@@ -1,7 +1,7 @@
-"""Tensors as they are given, and as they are left.
+"""Tensors as arguments, and their state after a call.
 
-Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
-Each runs with gradients switched on, whatever a cell of the submission did to them.
+Scenarios return dicts. The key of a bool is the sentence that a learner is told if it is True. Each scenario runs with
+gradients switched on, whatever a cell of the submission has set.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autograder.worker.returned import array, plain
 
 
 def _data(value: Any) -> Any:
-    """A tensor as an array, so that it can be compared; anything else as it is."""
+    """A tensor as an array, which can be compared; anything else unchanged."""
     value = plain(value)
     return value if isinstance(value, Tensor) and value.dtype == torch.bfloat16 else array(value)
 
@@ -29,10 +29,10 @@ def _requires_grad(*values: Any) -> bool:
 
 
 def _as(kind: str, value: np.ndarray) -> Tensor:
-    """A tensor with these values: a constant, a leaf with a .grad, in the middle of a graph, or with other strides."""
+    """A tensor with these values, by `kind`: a constant, a leaf with a .grad, an inner node, or with other strides."""
     tensor = torch.tensor(value)
     if kind == "strided":
-        twice = torch.stack([tensor, tensor + 1], dim=-1)  # every other entry is somebody else's
+        twice = torch.stack([tensor, tensor + 1], dim=-1)  # every other entry belongs to another tensor
         return twice[..., 0]
     if kind == "constant":
         return tensor
@@ -44,7 +44,7 @@ def _as(kind: str, value: np.ndarray) -> Tensor:
 
 
 class _Before:
-    """What tensors are like before a call, and whether they are the same after it."""
+    """Records tensors before a call, and reports changes after it."""
 
     def __init__(self, **tensors: Tensor) -> None:
         self.tensors = tensors
@@ -66,7 +66,7 @@ class _Before:
 
 
 def _grad_of(tensor: Tensor) -> Tensor | None:
-    """A copy of a leaf's .grad; PyTorch warns of those of other tensors, which have none."""
+    """A copy of a leaf's .grad; None for other tensors, for which PyTorch would warn."""
     return tensor.grad.clone() if tensor.is_leaf and tensor.grad is not None else None
 
 

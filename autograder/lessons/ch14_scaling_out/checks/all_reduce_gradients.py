@@ -9,7 +9,7 @@ from autograder.lessons.ch14_scaling_out.checks.pieces import cut
 
 
 def network(rng, d, h, o, dtype=F64):
-    """W1, b and W2, of one dtype or each of its own."""
+    """W1, b and W2, with one dtype or one for each."""
     dtypes = dtype if isinstance(dtype, tuple) else (dtype,) * 3
     return [random(rng, shape, of) for shape, of in zip(((d, h), (h,), (h, o)), dtypes, strict=True)]
 

@@ -1,4 +1,4 @@
-"""What is asked of attention in blocks, forward and backward."""
+"""Checks that attention in blocks, forward and backward, share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of both layers that are cut for the ranks."""
+"""Checks that both layers that are split across ranks share."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def layer(rng, n_out, n_in, bias=True, dtype=F64):
 
 
 def shown(weight, bias, **others):
-    """What feedback shows of a case: the arguments under the names that the exercise gives them."""
+    """The arguments that feedback shows, under the names that the exercise uses."""
     return {"weight": weight, "bias": bias, **others}
 
 
 def agree_on_values(learner, reference, rng, name):
-    """The result, without a backward pass."""
+    """Check the result, without a backward pass."""
     for size, (n_out, n_in), lead in [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
         (W, b), x = layer(rng, n_out, n_in), random(rng, (*lead, n_in))
         case = f"{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
@@ -27,7 +27,7 @@ def agree_on_values(learner, reference, rng, name):
 
 
 def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **options):
-    """The result and all gradients."""
+    """Check the result and all gradients."""
     settings = {"bias": True, "dtype": F64, "in_the_middle": False, "beside": False, **options}
     (n_out, n_in), dtype = shape, settings["dtype"]
     x, g = random(rng, (*lead, n_in), dtype), random(rng, (*lead, n_out), dtype)
@@ -40,7 +40,7 @@ def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **
 
 
 SIZES = [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 9), (2, 2)), (4, (8, 12), ())]
-"""Of the larger ones, no axis is as long as there are ranks: of a factor `size` nothing else is said."""
+"""In the larger cases no axis is as long as the number of ranks, so a factor `size` has no other explanation."""
 
 
 def check_between_other_operations(learner, reference, rng, name):

@@ -1,6 +1,6 @@
-"""Rows and columns, cut for the ranks.
+"""Rows and columns, split across ranks.
 
-Ranks run side by side in threads, beside the submission: scenarios start them and bring numbers back.
+Ranks are threads in the submission's process: scenarios start them and return numbers.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from autograder.lessons.ch14_scaling_out.checks.pieces import cut
 
 
 def agree_on_zero_steps(learner, reference, rng, shapes, size, told="", *, n_steps=1, clipped=False, **options):
-    """Parameters and momentum after some steps; clipped, to a part of the first gradient's norm."""
+    """Check parameters and momentum after some steps; `clipped`: to a part of the first gradient's norm."""
     settings = {"dtype": F64, "as_parameters": False, "strided": False, **options}
     dtype = settings["dtype"]
     params = [random(rng, shape, dtype) for shape in shapes]

@@ -1,4 +1,4 @@
-"""Lines of attention in blocks, forward and backward, and what is said of both."""
+"""Lines of attention in blocks, forward and backward, and messages for both."""
 
 from __future__ import annotations
 

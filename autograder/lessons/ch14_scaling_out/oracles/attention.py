@@ -1,4 +1,4 @@
-"""Attention with its matrix."""
+"""Attention with its full matrix of scores."""
 
 from __future__ import annotations
 

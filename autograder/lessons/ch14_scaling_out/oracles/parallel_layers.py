@@ -1,4 +1,4 @@
-"""Networks in one process, to compare parts with."""
+"""Networks in one piece, for comparison with split ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def rows(*shape: int) -> torch.Tensor:
 
 
 def mlps(reference):
-    """Column, tanh, Row on several numbers of ranks, and the MLP in one piece."""
+    """Column, tanh, Row on several numbers of ranks, and the same MLP in one piece."""
     W1, b1, W2, b2, x, g = rows(6, 3), rows(6), rows(2, 6), rows(2), rows(4, 3), rows(4, 2)
     leaves = [tensor.clone().requires_grad_() for tensor in (W1, b1, W2, b2, x)]
     y = torch.tanh(leaves[4] @ leaves[0].T + leaves[1]) @ leaves[2].T + leaves[3]

@@ -13,7 +13,7 @@ from course.process_groups import Group
 
 
 class _Network(nn.Module):
-    """tanh(x W1 + b) W2 and a factor of the loss; a parameter that no loss reaches and one that is frozen, or none."""
+    """tanh(x W1 + b) W2 with a factor of the loss; optionally an unused and a frozen parameter."""
 
     def __init__(self, weights: Arrays, spare: bool) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class _Network(nn.Module):
         self.factor = nn.Parameter(torch.tensor(1.5, dtype=self.b.dtype))
 
     def loss(self, X: Tensor, y: Tensor) -> Tensor:
-        """A mean over the rows; of none it is nan, and so is the gradient of the factor."""
+        """A mean over the rows; without rows it is nan, and so is the gradient of the factor."""
         return self.factor * (torch.tanh(X @ self.W1 + self.b) @ self.W2 - y).square().mean()
 
 
@@ -34,7 +34,7 @@ class _Network(nn.Module):
 def gradients(
     submission: Any, weights: Arrays, shards: list[Arrays], backward_without_rows: bool, spare_parameters: bool
 ) -> dict[str, Any]:
-    """Every rank's gradients; a rank without rows has called backward on an empty mean, or not."""
+    """Every rank's gradients; a rank without rows may or may not have called backward on an empty mean."""
     model = _Network(weights, spare_parameters)
 
     def step(group: Group) -> _Network:

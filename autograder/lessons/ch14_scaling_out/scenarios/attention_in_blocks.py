@@ -1,4 +1,4 @@
-"""Attention in blocks: its values, its gradients, its memory."""
+"""Scenarios of attention in blocks: values, gradients, memory."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _TooMuch(Exception):
-    """Raised inside of a submission's call to end it."""
+    """Raised inside a submission's call to end it."""
 
 
 class _Limited(TracedStorages):
-    """Ends a run that keeps more bytes alive than it may, and counts the exponentials that are taken."""
+    """Ends a run that keeps more than `limit` bytes alive, and counts the exponentials."""
 
     def __init__(self, limit: int, given: Iterable[Tensor]) -> None:
         super().__init__(given)
@@ -85,13 +85,13 @@ class _Limited(TracedStorages):
         if func._schema.name.removeprefix("aten::").rstrip("_") in EXPONENTIALS:
             self.exponentials += sum(math.prod(tensor.shape) for tensor in args if isinstance(tensor, Tensor))
         out = super().__torch_dispatch__(func, types, args, kwargs)
-        if self._peak > self.limit:  # `peak` would measure all that is alive again
+        if self._peak > self.limit:  # the property `peak` would measure all live storages again
             raise _TooMuch
         return out
 
 
 EXPONENTIALS = ("exp", "exp2", "expm1", "pow", "_softmax", "_log_softmax", "_safe_softmax", "logsumexp", "sigmoid")
-"""Operations that take the exponential of a score."""
+"""Operations that compute an exponential of scores."""
 ALIVE = "More than n_q · n_k / 4 numbers were alive at one time"
 UNSEEN = (
     "The result, or something on the way to it, was not computed by PyTorch's operations on q, k and v, one after the "
@@ -103,11 +103,11 @@ NO_SCORES = "Not every query's score of every key was computed, block by block: 
 def _within(
     limit: int, pairs: int, call: Callable[..., Any], given: Sequence[Tensor], shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Any]:
-    """Whether a call keeps to a number of bytes, returns tensors of these shapes, and has computed them from the pairs.
+    """Sentences for a call that exceeds `limit` bytes, returns other shapes, or did not compute all pairs' scores.
 
-    What it returns must come from what it was given, by operations that were seen; with the exponential of each pair's
-    score among them. It comes back too, each tensor by its name in `shapes`: only right values count as measured,
-    since a submission can tell this call from others by its sizes.
+    The results must be computed from the arguments by observed operations, including an exponential of each pair's
+    score. The results are returned too, by their names in `shapes`: a measurement only counts if they are right, as a
+    submission can recognise this call by its sizes.
     """
     results: Any = None
     live = _Limited(limit, given)

@@ -15,10 +15,10 @@ from autograder.worker.returned import plain
 def buckets(
     submission: Any, grads: Arrays, bucket_bytes: int, multiplied_by: list[float], size_times: float, layout: str
 ) -> dict[str, Any]:
-    """Results of a reduction that is another one for each message, and for each size of a message.
+    """Results with a reduction that differs for each message and each message size.
 
-    The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added.
-    `layout` says how the entries of a tensor lie: "rows first", "every other entry", "columns first".
+    The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added. `layout` is the
+    memory layout of the tensors: "rows first", "every other entry", "columns first".
     """
     tensors = [torch.tensor(grad) for grad in grads]
     if layout == "every other entry":

@@ -12,7 +12,7 @@ from autograder.lessons.ch14_scaling_out.scenarios.attention_in_blocks import _w
 
 @torch.enable_grad()
 def memory_of_attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int) -> dict[str, Any]:
-    """Whether the numbers that are alive at one time come to a quarter of the matrix of scores."""
+    """Whether more numbers are alive at one time than a quarter of the matrix of scores."""
     tensors = [torch.tensor(value) for value in (q, k, v)]
     limit = len(q) * len(k) * q.itemsize // 4
     shapes = {"out": (len(q), v.shape[-1]), "lse": (len(q),)}

@@ -17,7 +17,7 @@ RECORDED = "Autograd records operations: the gradients are to be computed by the
 def memory_of_the_gradients(
     submission: Any, g: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int
 ) -> dict[str, Any]:
-    """The same of the backward pass."""
+    """Like `memory_of_attention`, for the backward pass."""
     q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
     out, lse = _attention(q_, k_, v_)
     limit = len(q) * len(k) * q.itemsize // 4

@@ -1,4 +1,4 @@
-"""Layers in parts, and messages that are counted."""
+"""Scenarios of layers that are split across ranks, with counted messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _part(array: np.ndarray, group: Group) -> Tensor:
 
 
 def _layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, group: Group) -> tuple[Any, list[Any]]:
-    """A layer, and the tensors that it was made from."""
+    """A layer, and the tensors from which it was made."""
     made_from = [_whole(W), _whole(b)]
     layer = getattr(submission, name)(*made_from, _shown(group))
     if not isinstance(layer, nn.Module) or "_parameters" not in vars(layer):
@@ -51,9 +51,9 @@ def parallel_layer(
     in_the_middle: bool,
     beside: bool,
 ) -> dict[str, Any]:
-    """The result of a layer, and all gradients, on every rank; x may be the sine of a leaf, and y go on to a sine.
+    """A layer's result and all gradients on every rank; optionally, x is the sine of a leaf and y goes into a sine.
 
-    Or x goes past the layer as well, into a cosine: what comes back from there is not summed.
+    Or x also goes into a cosine beside the layer, whose gradient must not be summed over ranks.
     """
     around = torch.sin if in_the_middle else lambda tensor: tensor
 
@@ -74,7 +74,7 @@ def parallel_layer(
 
 
 def _given(name: str, x: np.ndarray, g: np.ndarray, group: Group) -> tuple[Tensor, Tensor]:
-    """What a rank's layer is given: x, a leaf, and the gradient of its result, one of them in part."""
+    """A rank's x, a leaf, and its upstream gradient; the layer's name decides which of them is split."""
     whole = name == "ColumnParallelLinear"
     x_, g_ = (torch.tensor(x), _part(g, group)) if whole else (_part(x, group), torch.tensor(g))
     return x_.requires_grad_(), g_
@@ -97,7 +97,7 @@ def values_of_layer(
 
 
 def _parameters(layer: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """The parameters of a layer, those first that it has as `weight` and `bias`, wherever it keeps them."""
+    """A layer's parameters by name; its attributes `weight` and `bias` come first, wherever they are registered."""
     registered = dict(layer.named_parameters())
     found: dict[str, torch.Tensor] = {}
     for name in ("weight", "bias"):
@@ -114,7 +114,7 @@ WHOLE = "A parameter looks into memory of more than its own entries, as a view o
 
 @torch.enable_grad()
 def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, size: int) -> dict[str, Any]:
-    """What each rank keeps."""
+    """The parameters that each rank keeps."""
 
     def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
         layer, made_from = _layer(submission, name, W, b, group)
@@ -141,7 +141,7 @@ def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | No
 def layer_of_data(
     submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, x: np.ndarray, g: np.ndarray, size: int
 ) -> dict[str, Any]:
-    """The gradients of the parameters where x requires none, as the input of a network."""
+    """The gradients of the parameters if x requires no gradient, as for the input of a network."""
 
     def step(group: Group) -> dict[str, Any]:
         layer, _ = _layer(submission, name, W, b, group)
@@ -156,7 +156,7 @@ def layer_of_data(
 
 @torch.enable_grad()
 def uneven_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray, size: int) -> None:
-    """A layer that cannot be cut evenly."""
+    """A layer that cannot be split evenly."""
 
     def step(group: Group) -> None:
         _layer(submission, name, W, b, group)
@@ -175,7 +175,7 @@ CHANGED = "x, or the gradient that arrives, is another one afterwards: reduce a 
 def sent_by_layer(
     submission: Any, name: str, W: np.ndarray, b: np.ndarray, x: np.ndarray, g: np.ndarray, size: int
 ) -> dict[str, Any]:
-    """The collectives of each direction, and what has become of the arguments."""
+    """The collectives of each direction, and changes of the arguments."""
 
     def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
         layer, made_from = _layer(submission, name, W, b, group)

@@ -1,7 +1,7 @@
-"""Ranks side by side in threads.
+"""Ranks in parallel threads.
 
-Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
-Each runs with gradients switched on, whatever a cell of the submission did to them.
+Scenarios return dicts. The key of a bool is the sentence that a learner is told if it is True. Each scenario runs with
+gradients switched on, whatever a cell of the submission has set.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Arrays = list[np.ndarray]
 
 
 def _data(value: Any) -> Any:
-    """A tensor as an array, so that it can be compared; anything else as it is."""
+    """A tensor as an array, which can be compared; anything else unchanged."""
     value = plain(value)
     return value if isinstance(value, Tensor) and value.dtype == torch.bfloat16 else array(value)
 
 
 def _side_by_side(step: Callable[[Group], Any], size: int) -> list[Any]:
-    """What each rank returns; what one of them raises is raised as it is."""
+    """Each rank's result; an exception of any rank is raised unchanged."""
     try:
         return in_threads(step, size)
     except GroupError as error:
@@ -40,7 +40,7 @@ def _showing() -> tuple[type, Callable[[Group], Any]]:
     groups: weakref.WeakKeyDictionary[Any, Group] = weakref.WeakKeyDictionary()
 
     class Shown:
-        """A rank's group as a submission has it: it can write into its `calls`, and not into those of the group."""
+        """A rank's group as a submission sees it; its `calls` are a copy, so that the group's own cannot be changed."""
 
         def __init__(self, group: Group) -> None:
             self.rank, self.size = group.rank, group.size

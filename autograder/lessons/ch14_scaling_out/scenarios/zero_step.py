@@ -23,7 +23,7 @@ def zero_steps(
     as_parameters: bool,
     strided: bool,
 ) -> dict[str, Any]:
-    """Parameters and momentum of every rank after steps whose gradients are given, for each step and rank."""
+    """Parameters and momentum of every rank after steps with the given gradients, by step and rank."""
     size, n = len(steps[0]), sum(value.size for value in params)
     length = -(-n // size)
 
