@@ -46,7 +46,7 @@ from course.syllabus import Exercise, Lesson, course_title
 
 MOST_KNOWN = 1000
 """How many distinct answers are cached. In a large class most are right, or wrong in the same few ways."""
-KNOWN_BYTES = 64 * 2**20
+KNOWN_BYTES = 128 * 2**20
 """Most bytes that cached answers may take together."""
 
 

@@ -39,6 +39,8 @@ WIDE = 900
 SLOPES = 50
 """Number of compared entries of each parameter."""
 STEP = 1e-6
+FAR = 0.02
+"""More than an entry moves in an epoch with lr=4e-6 more: Adam, one row at a time, moves it by 0.006."""
 
 
 def permuted_digits(rng):
@@ -261,6 +263,9 @@ def test_small_steps_follow_the_gradient(learner, rng):
     once, twice = (trained(answer, WIDE, case) for answer in answers)
     if once is None or twice is None:
         return
+    if any(np.abs(twice[name] - once[name]).max() > FAR for name in PARAMETERS):
+        expect(False, "Two calls with the same seed start from different weights.", case=case)
+        return
     places = {name: rng.permutation(once[name].size)[:SLOPES] for name in PARAMETERS}
     steps = {name: (twice[name] - once[name]).ravel()[places[name]] for name in PARAMETERS}
     gradients = some_slopes(once, X, y, places)
@@ -269,13 +274,6 @@ def test_small_steps_follow_the_gradient(learner, rng):
         > ALONG * np.linalg.norm(steps[name]) * np.linalg.norm(gradients[name])
         for name in PARAMETERS
     }
-    if not all(along.values()):  # for trainings with different starts, chance decides that
-        again = trained(network(4e-6), WIDE, case)
-        if again is None:
-            return
-        if any(not np.allclose(once[name], again[name], rtol=1e-9, atol=1e-12) for name in PARAMETERS):
-            expect(False, "Two calls with the same seed and lr gave two different networks.", case=case)
-            return
     for name in PARAMETERS:
         message = f"{name} is the same with lr=4e-06 and lr=8e-06: are its steps lr times its gradient?"
         expect(bool(np.any(steps[name])), message, case=case)
