@@ -30,12 +30,16 @@ WAYS = {
     "remembered_labels": ("ch05_autograd_engine", "train_digits"),
     "labels_in_a_grad": ("ch05_autograd_engine", "train_digits"),
     "complex_steps": ("ch06_vjps", "softmax_vjp"),
+    "undone_builtins": ("ch06_vjps", "softmax_vjp"),
     "train_without_gradients": ("ch07_mlp_backprop", "train"),
     "steps_by_differences": ("ch07_mlp_backprop", "train"),
     "linear_discriminant": ("ch07_mlp_backprop", "train"),
+    "undone_guard": ("ch08_custom_functions", "Square"),
     "value_errors_of_bytes": ("ch10_activation_memory", "llama_block_bytes"),
     "claimed_bytes": ("ch11_checkpointing", "measure"),
     "value_errors_of_stages": ("ch14_scaling_out", "zero_bytes_per_rank"),
+    "undone_measure": ("ch14_scaling_out", "chunked_attention"),
+    "undone_code": ("ch14_scaling_out", "chunked_attention"),
 }
 """File to lesson and exercise."""
 WITH_AN_ENGINE = {

@@ -12,6 +12,7 @@ from autograder.worker.calls import Guard
 from autograder.worker.execution import failure
 from autograder.worker.messages import Answer
 from autograder.worker.modes import left_as_found
+from autograder.worker.tampering import Watch
 
 
 class Functions(Protocol):
@@ -40,8 +41,8 @@ class Dispatcher:
         self.program: Functions | None = None
         self.scenarios: dict[str, Any] = {}
         self.guard = Guard(self.scenarios)
-        self.replaced: Callable[[], list[str]] = list
-        """Returns the names of the measuring code that the submission has replaced."""
+        self.watch = Watch(begin=lambda: None, replaced=list)
+        """Finds measuring code that the submission replaces."""
         self.objects: dict[int, Any] = {}
 
     def call(
@@ -69,6 +70,7 @@ class Dispatcher:
         if before is None:
             before = [snapshot(value, self.refer) for value in arguments]
         answer: Answer = {}
+        self.watch.begin()
         try:
             with self.guard.call(), left_as_found():
                 if scenario:
@@ -85,7 +87,7 @@ class Dispatcher:
         if self.guard.called:
             answer["called"] = list(self.guard.called)
         guarded = bool(self.guard.forbidden)
-        replaced = (self.replaced() if scenario or guarded else []) + (self.guard.undone() if guarded else [])
+        replaced = (self.watch.replaced() if scenario or guarded else []) + (self.guard.undone() if guarded else [])
         if replaced:
             answer["replaced"] = replaced
         return answer

@@ -61,7 +61,7 @@ class Conversation(Dispatcher):
         if request["do"] == "cell":
             if self.program is None:
                 self.program = Program(request["module"])
-                self.replaced = noted(self.scenarios) if self.scenarios else list
+                self.watch = noted(self.scenarios, without_ctypes=native.refuse)
             problem = self.program.run_cell(request["source"], request["label"], request["offset"])
             self.reply({"failure": problem.as_data() if problem else None, "forbidden": list(self.forbidden)})
         elif request["do"] == "scenarios":
@@ -163,7 +163,6 @@ def _no_object(value: Any) -> wire.Reference:
 def serve(channel: Channel, forbidden: list[str], prefetched: dict[str, list[PrefetchedCalls]] | None = None) -> None:
     """Serve one submission and end the process, without running the submission's exit handlers."""
     try:
-        native.refuse()
         conversation = Conversation(channel, forbidden)
         conversation.prefetched = prefetched or {}
         conversation.run()

@@ -1,9 +1,9 @@
 """Detects that a submission replaced measuring code: scenarios, instruments and the functions that these call.
 
 This code runs in the submission's process, where a cell can replace it. It is recorded before the first cell and
-compared afterwards, which finds patches of a module, a class, a scenario's globals or a function's code. It does not
-find a patch that is undone in time, a submission that finds the record (by frames or `gc`), a changed closure or a
-write to memory.
+compared after each call, which finds patches of a module, a class, a scenario's globals or a function's code. A patch
+that the call has undone is found by the namespace's version. Not found are a submission that finds the record (by
+frames or `gc`), a changed closure and a write to memory.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import is_
-from types import CodeType, FunctionType
-from typing import Any
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from autograder.worker.versions import version_counter
 
 MODULES: tuple[str, ...] = (
     *("builtins", "gc", "weakref", "numpy", "torch", "torch.autograd", "torch.autograd.function"),
@@ -26,6 +28,8 @@ CLASSES: tuple[str, ...] = (
 )
 BY_TORCH = {"torch.manual_seed", "torch.nn.Module.__init__", "torch.nn.Module.__setstate__"}
 """Functions that PyTorch itself replaces when it imports its compiler, for an optimizer, say."""
+CHANGES = frozenset({"torch.utils._python_dispatch"})
+"""Modules that note in a global what runs now."""
 FOREIGN = {name.partition(".")[0] for name in MODULES}
 OURS = ("course.", "autograder.worker.")
 OPERATORS = {f"__{name}__" for name in ("add", "sub", "mul", "pow", "matmul", "eq", "lt", "le", "gt", "ge", "getitem")}
@@ -33,34 +37,88 @@ OPERATORS |= {"__call__", "__init__", "__enter__", "__exit__"}
 """Methods that code calls without naming them."""
 
 
-def noted(scenarios: dict[str, Any]) -> Callable[[], list[str]]:
-    """Record all callables now; return a function that gives the sorted names of those replaced since.
+class Watch(NamedTuple):
+    """Two functions that look at the recorded callables; both are closures, whose state no cell finds by a name."""
 
-    Only existing callables count, because caches fill and modules are imported later.
+    begin: Callable[[], None]
+    """Call it before the submission's code runs."""
+    replaced: Callable[[], list[str]]
+    """The sorted names of callables that differ from the record, or were changed and changed back since `begin`."""
+
+
+def noted(scenarios: dict[str, Any], without_ctypes: Callable[[], None]) -> Watch:
+    """Record all callables now. Only existing ones count, because caches fill and modules are imported later.
+
+    Args:
+        without_ctypes: takes `ctypes` away; it is called in between, since the counters of versions are made with it.
     """
     there = list(_spaces(scenarios))
+    versions = version_counter([space for _, space in there])
+    without_ctypes()
     own = [function for name, space in there if _is_ours(name) for function in _own_functions(space)]
     used = set().union(*(_names(function.__code__) for function in own))
     spaces = [(name, space, *_callables(space, None if _is_ours(name) else used)) for name, space in there]
-    for name, cls in _foreign_classes():
-        keys = _inherited(cls, used)
-        spaces.append((name, vars(cls), keys, [None] * len(keys)))
+    inherited = [(name, vars(cls), _inherited(cls, used)) for name, cls in _foreign_classes()]
     codes = [(_told(function), function, function.__code__) for function in own]
-    same, every, each = is_, all, map  # locals, which no cell can replace
+    changed: list[str] = []
+    sys.addaudithook(_changes_of({function: _told(function) for function in own}, changed))
+    unchanged: list[int | None] = [None] * len(spaces)
+    """The version at which each namespace was last found as recorded."""
+    before, keys_before = versions(), [frozenset(space) for _, space, *_ in spaces]
+    # locals, which no cell can replace
+    same, every, each, numbered, keys_of, ordered, by_torch = is_, all, map, enumerate, frozenset, sorted, BY_TORCH
+    only_imports = _only_imports
+
+    def begin() -> None:
+        for number, version in numbered(versions()):
+            if version != before[number]:
+                before[number], keys_before[number] = version, keys_of(spaces[number][1])
 
     def replaced() -> list[str]:
         found = []
-        for name, space, keys, values in spaces:
+        for number, version in numbered(versions()):
+            if version and version == unchanged[number]:
+                continue
+            name, space, keys, values = spaces[number]
             if not every(each(same, each(space.get, keys), values)):
                 found += [
                     f"{name}.{key}" if name else key
                     for key, value in zip(keys, values, strict=True)
                     if space.get(key) is not value
                 ]
-        found += [name for name, function, code in codes if function.__code__ is not code]
-        return sorted(set(found) - BY_TORCH)
+            elif version != before[number] and not only_imports(name, space, keys_before[number]):
+                found.append(name or "scenario")
+            else:
+                unchanged[number] = version
+        found += [f"{name}.{key}" for name, space, keys in inherited for key in keys if key in space]
+        found += [name for name, function, code in codes if function.__code__ is not code] + changed
+        return ordered(keys_of(found) - by_torch)
 
-    return replaced
+    return Watch(begin, replaced)
+
+
+def _changes_of(functions: dict[FunctionType, str], changed: list[str]) -> Callable[[str, tuple[Any, ...]], None]:
+    """An audit hook that appends the names of functions whose code or defaults are set: they have no version."""
+    type_of, function = type, FunctionType  # locals, which no cell can replace
+    events = ("object.__setattr__", "object.__delattr__")
+
+    def audit(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in events and type_of(arguments[0]) is function and arguments[0] in functions:
+            changed.append(functions[arguments[0]])
+
+    return audit
+
+
+def _only_imports(name: str, space: Mapping[str, Any], before: frozenset[str]) -> bool:
+    """Whether a module's namespace has changed only by what an import, or a warning, puts into it."""
+    if name in CHANGES:
+        return True
+    new = space.keys() - before
+    return bool(new) and all(key == "__warningregistry__" or _is_submodule(name, key, space[key]) for key in new)
+
+
+def _is_submodule(name: str, key: str, value: Any) -> bool:
+    return isinstance(value, ModuleType) and sys.modules.get(f"{name}.{key}") is value
 
 
 def _spaces(scenarios: dict[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
