@@ -170,7 +170,8 @@ def test_ways_around_earn_nothing(tmp_path: Path) -> None:
     assert "the backward pass is to run it once more" in said["own_pass", "checkpoint"]
     for folder in ("all_but_one_node", "first_nodes"):
         assert "4 of 4 graphs were alive at once" in said[folder, "running_mean_loss"]
-    assert "these were changed, and the losses did not follow" in said["probed_weights", "fix_11"]
+    followed = r"these were changed, and the (losses|steps) did not follow"
+    assert re.search(followed, said["probed_weights", "fix_11"])
     replaced = said["guard_replaced", "clip_grad_norm"]
     assert "The submission replaces autograder.worker.calls.Guard._refuse" in replaced
     for name in ("offload_to_cpu", "hvp", "chunked_attention_vjp"):

@@ -32,7 +32,7 @@ class _Products(TorchDispatchMode):
     def __init__(self, parameters: Iterable[torch.Tensor], seed: int | None) -> None:
         super().__init__()
         self.of_parameters = {storage_of(parameter)._cdata for parameter in parameters}
-        self.seed = seed
+        self.seed: Any = seed
         self.step, self.written = 0, False
         self.dtypes: set[torch.dtype] = set()
 
