@@ -167,6 +167,11 @@ def test_ways_around_earn_nothing(tmp_path: Path) -> None:
     assert "torch._C.CompilationUnit.__init__ is not run here" in said["from_text", "gumbel_softmax_st"]
     assert "a kernel for operations of aten is not run here" in said["own_kernels", "run_gradcheck"]
     assert "still alive when the next but one begins" in said["one_graph", "fix_06"]
+    assert "the backward pass is to run it once more" in said["own_pass", "checkpoint"]
+    for folder in ("all_but_one_node", "first_nodes"):
+        assert "4 of 4 graphs were alive at once" in said[folder, "running_mean_loss"]
+    followed = r"these were changed, and the (losses|steps) did not follow"
+    assert re.search(followed, said["probed_weights", "fix_11"])
     replaced = said["guard_replaced", "clip_grad_norm"]
     assert "The submission replaces autograder.worker.calls.Guard._refuse" in replaced
     for name in ("offload_to_cpu", "hvp", "chunked_attention_vjp"):

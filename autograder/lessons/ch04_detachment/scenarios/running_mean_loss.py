@@ -103,23 +103,32 @@ def training_loop(submission: Any, targets: list[float], lr: float) -> dict[str,
 
 @torch.enable_grad()
 def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
-    """The mean of losses from a generator, and the maximum number of graphs alive when the next loss is requested."""
-    nodes: list[weakref.ref[Any]] = []
+    """The mean of losses from a generator, and the maximum number of graphs alive when the next loss is requested.
+
+    A graph is alive as long as any part of it is: its leaf, its first node (which whatever lies above keeps alive) or
+    its last one.
+    """
+    graphs: list[list[weakref.ref[Any]]] = []
     most = 0
 
     def watched(value: float) -> torch.Tensor:
-        loss: torch.Tensor = _Copy.apply(_loss(value))
+        leaf = torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        first = _Copy.apply(leaf)
+        loss: torch.Tensor = _Copy.apply(1 * first)
         if loss.grad_fn is not None:  # gradients may be off when the generator runs
-            nodes.append(weakref.ref(loss.grad_fn))
+            graphs.append([weakref.ref(part) for part in (leaf, first.grad_fn, loss.grad_fn)])
         return loss
+
+    def alive() -> int:
+        return sum(any(part() is not None for part in graph) for graph in graphs)
 
     def count() -> None:
         nonlocal most
-        alive = sum(node() is not None for node in nodes)
-        if alive > 1:
+        found = alive()
+        if found > 1:
             gc.collect()  # graphs that only a reference cycle keeps alive do not count
-            alive = sum(node() is not None for node in nodes)
-        most = max(most, alive)
+            found = alive()
+        most = max(most, found)
 
     def losses() -> Iterator[torch.Tensor]:
         for value in values:
@@ -128,4 +137,4 @@ def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
         count()
 
     mean = _mean(submission, losses())
-    return {**mean, "graphs": most, "left": sum(node() is not None for node in nodes)}
+    return {**mean, "graphs": most, "left": alive()}

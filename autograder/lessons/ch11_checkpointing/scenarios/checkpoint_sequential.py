@@ -15,13 +15,13 @@ from autograder.lessons.ch11_checkpointing.scenarios.second_runs import (
     Function,
     _alike,
     _by_pass,
-    _in_backward,
 )
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
     Layer,
     _backward,
     _data,
     _gradients,
+    _in_backward,
     _leaf,
     _of_result,
 )

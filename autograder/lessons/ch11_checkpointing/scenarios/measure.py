@@ -19,6 +19,7 @@ from course.instruments.out_of_reach import out_of_reach
 from course.llama import Block, LlamaConfig
 
 KEYS = ("saved_bytes", "flops", "seconds", "peak_bytes")
+_graph_task = torch._C._current_graph_task_id
 
 
 class _Slope(torch.autograd.Function):
@@ -67,7 +68,7 @@ class _Runs:
 
     @staticmethod
     def in_backward() -> bool:
-        return bool(torch._C._current_graph_task_id() != -1)
+        return bool(_graph_task() != -1)
 
 
 def _out_of_reach() -> tuple[Callable[[Block], _Runs], Callable[[Block, _Runs], None]]:

@@ -16,10 +16,17 @@ from autograder.lessons.ch11_checkpointing.scenarios.second_runs import (
     _alike,
     _by_pass,
     _counted,
-    _in_backward,
     _refuses,
 )
-from autograder.lessons.ch11_checkpointing.scenarios.tensors import NO_GRAPH, Layer, _data, _gradients, _leaf
+from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
+    NO_GRAPH,
+    Layer,
+    _backward_pass,
+    _data,
+    _gradients,
+    _in_backward,
+    _leaf,
+)
 from autograder.worker.returned import own_functions, plain
 from course.instruments.live import LiveStorages, storage_bytes
 from course.instruments.out_of_reach import out_of_reach
@@ -43,8 +50,9 @@ def _backward_of_pair(ys: tuple[Any, Any], dys: tuple[Any, Any]) -> None:
     """Run backward from both outputs; an upstream gradient of None means that the output is not used."""
     used = [(y, torch.as_tensor(dy)) for y, dy in zip(ys, dys, strict=True) if y is not None and dy is not None]
     if used and all(y.requires_grad and y.shape == dy.shape for y, dy in used):
-        with own_functions():
-            torch.autograd.backward([plain(y) for y, _ in used], [dy for _, dy in used])
+        outputs = [plain(y) for y, _ in used]
+        with own_functions(), _backward_pass():
+            torch.autograd.backward(outputs, [dy for _, dy in used])
 
 
 @torch.enable_grad()

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
+from re import search
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.lessons.ch11_checkpointing.scenarios.tensors import Layer, _backward, _data, _leaf, _of_result
+from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
+    Layer,
+    _backward,
+    _data,
+    _in_backward,
+    _leaf,
+    _of_result,
+)
 from autograder.worker.returned import plain
 
 Function = Callable[..., Tensor]
+_top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
+_pop_hooks = torch._C._autograd._pop_saved_tensors_default_hooks
 
 KEPT_ALL_THE_SAME = "What {} in the forward pass was kept, and used again: the backward pass is to run {} once more"
 NOT_USED = "The gradients do not come from the second run of {}"
@@ -25,13 +34,8 @@ CHANGED_UNNOTICED = (
 )
 
 
-def _in_backward() -> bool:
-    """Whether a backward pass is running, according to PyTorch's engine, which a submission cannot influence."""
-    return bool(torch._C._current_graph_task_id() != -1)
-
-
 def _by_pass(function: Function, first: np.ndarray, second: np.ndarray) -> Function:
-    """`function`, with the gradient of function(first · x) in a forward and function(second · x) in a backward pass.
+    """`function`, with the gradient of function(second · x) in the scenario's backward pass, else function(first · x).
 
     So gradients show which run they come from. The second run's cannot be computed from what the first kept, because
     a factor inside a nonlinear function does not scale the gradient. The value is always that of `function`.
@@ -48,11 +52,11 @@ def _by_pass(function: Function, first: np.ndarray, second: np.ndarray) -> Funct
 
 
 def _counted(function: Function) -> tuple[Function, Callable[[], tuple[int, int]]]:
-    """`function`, and a function that tells how often it ran in forward and backward passes; call that only once.
+    """`function`, and a function that tells how often it ran before and in the backward pass; call that only once.
 
     The counters cannot be set back. `_by_pass` shows that counted runs really computed the gradients.
     """
-    counters = itertools.count(), itertools.count()
+    counters = count(), count()
 
     def run(*args: Any) -> Tensor:
         next(counters[_in_backward()])
@@ -85,7 +89,7 @@ def _refuses(backward: Callable[[], None]) -> bool:
     try:
         backward()
     except RuntimeError as error:
-        if not re.search("modified (by an )?inplace", str(error)):  # "by an" is raised at once, for a Function's view
+        if not search("modified (by an )?inplace", str(error)):  # "by an" is raised at once, for a Function's view
             raise
         return True
     return False
@@ -97,5 +101,5 @@ def _no_hooks_left() -> Iterator[None]:
     try:
         yield
     finally:
-        while torch._C._autograd._top_saved_tensors_default_hooks(False) is not None:
-            torch._C._autograd._pop_saved_tensors_default_hooks()
+        while _top_hooks(False) is not None:
+            _pop_hooks()

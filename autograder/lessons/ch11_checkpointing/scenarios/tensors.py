@@ -6,7 +6,8 @@ gradients switched on, whatever a cell of the submission has set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,35 @@ def _parameter(array: np.ndarray) -> nn.Parameter:
     return nn.Parameter(torch.tensor(array))
 
 
+def _passes() -> tuple[Callable[[], AbstractContextManager[None]], Callable[[], bool]]:
+    running = 0
+
+    @contextmanager
+    def backward_pass() -> Iterator[None]:
+        """What runs inside runs in a backward pass of the scenario."""
+        nonlocal running
+        running += 1
+        try:
+            yield
+        finally:
+            running -= 1
+
+    return backward_pass, lambda: running > 0
+
+
+_backward_pass, _in_backward = _passes()
+"""Marks a scenario's backward passes, and tells whether one is running.
+
+PyTorch's engine cannot tell: a submission can start a backward pass of its own in the forward pass.
+"""
+
+
 def _backward(output: Any, g: Any) -> None:
     """Run backward if there is a graph; if not, gradients stay None, which checks report."""
     upstream = torch.as_tensor(g)
     if isinstance(output, Tensor) and output.requires_grad and output.shape == upstream.shape:
-        backward(output, upstream)
+        with _backward_pass():
+            backward(output, upstream)
 
 
 def _of_result(y: Any) -> dict[str, bool]:

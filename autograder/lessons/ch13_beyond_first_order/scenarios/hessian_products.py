@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-import threading
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,7 @@ def _noting_threads(threads: set[int]) -> Callable[[Tensor], Tensor]:
     class Here(torch.autograd.Function):
         @staticmethod
         def forward(x: Tensor) -> Tensor:
-            threads.add(threading.get_ident())
+            threads.add(get_ident())
             return x * 1
 
         @staticmethod
@@ -112,12 +112,12 @@ def _noting_threads(threads: set[int]) -> Callable[[Tensor], Tensor]:
 
         @staticmethod
         def backward(ctx: Any, *gs: Tensor) -> Any:
-            threads.add(threading.get_ident())
+            threads.add(get_ident())
             return Here.apply(gs[0])
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
-            threads.add(threading.get_ident())
+            threads.add(get_ident())
             return tangents[0] * 1
 
     return Here.apply
@@ -145,7 +145,7 @@ def cost(submission: Any, name: str, W: np.ndarray, x: np.ndarray, v: np.ndarray
         result = _product(submission, name, f, where, torch.tensor(v))
     return {
         "f, or its derivatives, are computed in another thread, where nothing is measured: start none": bool(
-            threads - {threading.get_ident()}
+            threads - {get_ident()}
         ),
         "A tensor of n² entries, or nearly, was made: that is the Hessian, which is not to be formed": limits.too_large,
         "It goes on and on, as a loop over the entries of x does: two passes are enough, whatever n is": limits.too_long
