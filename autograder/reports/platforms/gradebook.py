@@ -126,9 +126,9 @@ class GradebookReport(Report):
         tables = sorted(found, key=lambda table: table not in older)
         return [(table, [rows[place] for place in sorted(rows)]) for table in tables if (rows := found[table])]
 
-    def writer(self, file: TextIO, **dialect: str) -> TableWriter:
+    def writer(self, file: TextIO, delimiter: str = ",") -> TableWriter:
         """A table whose formulas, if it must keep some, get a remark."""
-        self._writers.append(TableWriter(file, **dialect))
+        self._writers.append(TableWriter(file, delimiter=delimiter))
         return self._writers[-1]
 
     def _say_formulas(self) -> None:

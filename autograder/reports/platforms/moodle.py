@@ -150,10 +150,17 @@ class _Emptiness(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.empty &= not data.strip()
 
-    def unknown_decl(self, data: str) -> None:
+    def handle_comment(self, data: str) -> None:
         self.empty = False
 
-    handle_comment = handle_decl = handle_pi = unknown_decl
+    def handle_decl(self, decl: str) -> None:
+        self.empty = False
+
+    def handle_pi(self, data: str) -> None:
+        self.empty = False
+
+    def unknown_decl(self, data: str) -> None:
+        self.empty = False
 
 
 def _places(table: Table) -> dict[str, int]:
