@@ -27,6 +27,16 @@ from autograder.reports.statistics import ClassStatistics
 from autograder.reports.weeks import ClassWeeks
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+SHOWN = (
+    '<img src="@@PLUGINFILE@@/a.png">',
+    "<audio src=a.mp3></audio>",
+    "<video/>",
+    "<hr>",
+    "<!-- -->",
+    "a<b",
+    "&lt;p&gt;",
+)
+"""Feedback that Moodle shows, or that somebody wrote."""
 
 
 def rows_of(file: Path, encoding: str = "utf-8", delimiter: str = ",") -> list[list[str]]:
@@ -191,6 +201,10 @@ def test_an_anonymous_assignment_uses_its_identifiers_or_is_explained(backprop: 
         ("<p>[Autograder: late]</p>", "", ""),
         ("[Autograder: late]", "later", "[Autograder: later]"),
         ("=see me", "", "=see me"),
+        ("Again:&nbsp;-2; =ok", "late; =1", "Again:&nbsp;-2; =ok [Autograder: late; '=1]"),
+        ('<p class="a">&nbsp;<br></p>\n<div><span>\t</span></div>', "late", "[Autograder: late]"),
+        *((one, "", one) for one in (*SHOWN, "<p>&nbsp;</p>")),
+        *((f"<p>{one}</p>", "late", f"<p>{one}</p> [Autograder: late]") for one in SHOWN),
     ],
 )
 def test_moodles_comments_keep_what_a_person_wrote(there: str, said: str, then: str) -> None:
@@ -251,7 +265,7 @@ def test_brightspace_without_an_export_takes_ids_from_any_roster(backprop: Comma
     report = backprop("report", results, "--format", "brightspace", "--roster", roster)
     assert rows_of(results / "__reports__" / "brightspace.csv") == [
         ["OrgDefinedId", "Username", "Homework 6 Points Grade", "End-of-Line Indicator"],
-        ["s101", "'=aking", MAX, "#"],
+        ["s101", "=aking", MAX, "#"],
     ]
     assert "no id and no username, and not in this file: Bob" in report.stderr
 
@@ -276,18 +290,8 @@ def test_csv_has_roster_data_and_changed_points(backprop: Command, tmp_path: Pat
     backprop("report", results, "--format", "csv", "--roster", table(tmp_path, "canvas.csv", CANVAS))
     header, ada, bob = rows_of(results / "__reports__" / "grades.csv", "utf-8-sig")
     lesson = [SLUG, f"{SLUG} max", f"{SLUG} graded"]
-    assert header == [
-        "student",
-        "id",
-        "mail",
-        "section",
-        "team",
-        *lesson,
-        "total",
-        "total max",
-        f"{SLUG} handed in",
-        "remark",
-    ]
+    about = ["student", "id", "mail", "section", "team"]
+    assert header == [*about, *lesson, "total", "total max", f"{SLUG} handed in", "remark"]
     assert ada[:9] == ["Ada King", "s101", "ada@x.edu", "Lab 1", "", f"{0.9 * WORTH:g}", MAX, MAX, f"{0.9 * WORTH:g}"]
     assert [row[-2] for row in (ada, bob)] == ["2027-03-03 11:00:00+00:00", ""]
     assert ada[-1].startswith("ch06_vjps: graded: 2 days late (03 Mar 11:00, due 01 Mar 12:00); 1 day of 1 day taken")

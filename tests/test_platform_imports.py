@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import subprocess
 from collections.abc import Callable
 from importlib import import_module
@@ -11,7 +13,7 @@ from typing import Any
 import platform_imports
 import pytest
 from platform_imports import CH05, CH06, CLASS, Book, Entry
-from small_results import RULES, SLUG, a_result, write
+from small_results import MAX, RULES, SLUG, a_result, write
 
 from autograder.classroom.class_record import ClassRecord, HandedIn
 from autograder.reports.anonymous import NAMED
@@ -103,3 +105,124 @@ def test_nothing_that_was_there_is_lost_and_nothing_of_ours_stays(
     else:
         assert hers.grade == full
     assert not list((tmp_path / "reports").rglob("*.*")) or excused
+
+
+LINK, ID, TEXT = '=HYPERLINK("http://evil","x")', "=cmd|calc!A0", "Again:&nbsp;-2 for style; =ok\n- more; +1"
+TABLES: dict[str, tuple[str, str, list[list[str]], set[str]]] = {
+    "canvas": (
+        *("canvas.csv", "Müller, Eve"),
+        [
+            ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06 (501)"],
+            ["    Points Possible", "", "", "", "", MAX],
+            [LINK, "101", ID, "-0012", "Lab;-x", "-5.00"],
+            ["Lee;=2+3", "102", "+44", "@bob", "-x", "EX"],
+            ["Müller, Eve", "103", "", "", "", ""],
+        ],
+        {ID, "@bob", "Lab;-x", "-x"},
+    ),
+    "moodle": (
+        *("moodle/ch06.csv", "Eve Müller"),
+        [
+            [
+                *("Identifier", "Full name", "Email address", "Grade", "Maximum grade", "Last modified (grade)"),
+                *("Online text", "Feedback comments"),
+            ],
+            ["Participant 1", LINK, "+ann@x.edu", "", MAX, "-", "\n=2+3", TEXT],
+            ["Participant 2", "Lee;=2+3", "a;-x@x.edu", "3.00", MAX, "-", "a;=1", "=see me"],
+            ["Participant 3", "Eve Müller", "eve@x.edu", "", MAX, "-", "", "<p></p>"],
+        ],
+        {"+ann@x.edu", "a;-x@x.edu", TEXT, "=see me"},
+    ),
+    "blackboard": (
+        *("blackboard.xls", "Eve Müller"),
+        [
+            ["Last Name", "First Name", "Username", "Student ID", f"ch06 [Total Pts: {MAX} Score] |123"],
+            ["=2+3", LINK, "d;-x", "-7", "Needs Grading(3.00)"],
+            ["Müller", "Eve", "eve", "+44", ""],
+        ],
+        {"d;-x"},
+    ),
+    "brightspace": (
+        *("brightspace.csv", "Eve Müller"),
+        [
+            ["OrgDefinedId", "Username", "First Name", "Last Name", "ch06 Points Grade <Numeric MaxPoints:100>"],
+            ["#=2+1", "#eve;=x", "Eve", "Müller", ""],
+        ],
+        {"#eve;=x"},
+    ),
+}
+"""By platform: our file, the hand-in of the last student, the export, and cells that must go back as formulas."""
+
+
+def rows_of(file: Path) -> list[list[str]]:
+    tabs = file.suffix == ".xls"
+    text = file.read_bytes().decode("utf-16" if tabs else "utf-8")
+    return list(csv.reader(io.StringIO(text, newline=""), csv.excel_tab if tabs else csv.excel))
+
+
+@pytest.mark.parametrize("platform", TABLES)
+def test_the_platforms_own_cells_go_back_as_they_came(backprop: Command, tmp_path: Path, platform: str) -> None:
+    """Only names and online texts, which no import reads, lose their formulas; other formulas are reported."""
+    ours, hand_in, export, formulas = TABLES[platform]
+    results = write(tmp_path / "results", a_result(hand_in))
+    kept = results / ".rosters"
+    kept.mkdir()
+    with (kept / Path(ours).name).open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, csv.excel_tab if ours.endswith(".xls") else csv.excel).writerows(export)
+    done = backprop("report", results, "--format", platform)
+    assert done.returncode == 0, done.stderr
+    safe = {LINK: f"'{LINK}", "Lee;=2+3": "Lee;'=2+3", "=2+3": "'=2+3", "\n=2+3": "\n'=2+3", "a;=1": "a;'=1"}
+    place = next(i for i, title in enumerate(export[0]) if title.startswith(("ch06", "Grade")))
+    expected = [[safe.get(one, one) for one in row] for row in export]
+    expected[-1][place] = "100" if platform == "brightspace" else MAX
+    if platform == "brightspace":
+        expected = [
+            [*row[:2], row[place], end] for row, end in zip(expected, ("End-of-Line Indicator", "#"), strict=True)
+        ]
+    assert rows_of(results / "__reports__" / ours) == expected
+    (said,) = (line for line in done.stderr.splitlines() if "do not open this in a spreadsheet" in line)
+    assert said.count("'") == 2 * len(formulas)
+    for one in formulas:
+        assert one.splitlines()[0] in said
+    assert ("when you graded" in done.stderr) == (platform != "brightspace")
+
+
+def test_ids_of_any_roster_are_written_unchanged(backprop: Command, tmp_path: Path) -> None:
+    """Formerly an id such as -0012 got a quote, so that the import found nobody."""
+    (tmp_path / "class.csv").write_text("name,mail,login,id\n=Ada King,+a;-1@x.edu,=ada;-x,-0012\n")
+    results = write(tmp_path / "results", a_result("-0012"), a_result("+eve@x.edu"), a_result("=1@x.edu"))
+    done = backprop(
+        "report", results, "--format", "blackboard,brightspace,canvas,moodle", "--roster", "class.csv", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    reports = results / "__reports__"
+    assert [row[:4] for row in rows_of(reports / "blackboard.xls") if "-0012" in row] == [
+        ["King", "'=Ada", "=ada;-x", "-0012"]
+    ]
+    assert rows_of(reports / "brightspace.csv")[1][:2] == ["-0012", "=ada;-x"]
+    assert ["'=Ada King", "", "", "=ada;-x"] in [row[:4] for row in rows_of(reports / "canvas.csv")]
+    moodle = [row[:3] for row in rows_of(reports / "moodle" / "gradebook.csv")[1:]]
+    assert sorted(moodle, key=lambda row: row[1][-9:]) == sorted(
+        [
+            ["'=Ada King", "+a;-1@x.edu", "-0012"],
+            ["'+eve@x.edu", "+eve@x.edu", ""],
+            ["'=1@x.edu", "'=1@x.edu", ""],
+        ],
+        key=lambda row: row[1][-9:],
+    )
+    for platform in ("blackboard", "brightspace", "canvas"):
+        assert f"{platform}: do not open this in a spreadsheet" in done.stderr
+
+
+def test_moodles_old_feedback_is_reported_though_everybody_has_points(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("Eve Müller"))
+    (results / ".rosters").mkdir()
+    sheet = "Identifier,Full name,Grade,Maximum grade,Last modified (grade),Feedback comments\n"
+    sheet += f"Participant 3,Eve Müller,,{MAX},-,\n"
+    for text, says in ((sheet, True), (sheet.replace(",Feedback comments", "").replace(",-,", ",-"), False)):
+        (results / ".rosters" / "ch06.csv").write_text(text, encoding="utf-8")
+        said = backprop("report", results, "--format", "moodle").stderr
+        assert (
+            "people's feedback, and points where there is no result, are as ch06.csv had them when you" in said
+        ) == says
+        assert ("when you graded" in said) == says

@@ -2,7 +2,7 @@
 
 a terminal      `printable`, used by `autograder.reports.screen` and `echo` for all output of commands
 a page          `printable`, then Jinja's escaping (`autograder.reports.pages`)
-a spreadsheet   `cell`, in a table that `TableWriter` writes
+a spreadsheet   `cell`, in a table that `TableWriter` writes; a platform's own cells are `Kept`
 a platform's HTML   `markup`
 Markdown        `inert`, `prose` and `fenced`
 a file's name   `file_stem`
@@ -19,11 +19,26 @@ from typing import Any, TextIO
 
 from autograder.wording import LONGEST, clean, fenced, printable
 
-__all__ = ["LONGEST", "TableWriter", "cell", "fenced", "file_stem", "inert", "markup", "printable", "prose"]
+__all__ = [
+    "LONGEST",
+    "Kept",
+    "TableWriter",
+    "begins_formula",
+    "cell",
+    "disarmed",
+    "fenced",
+    "file_stem",
+    "inert",
+    "markup",
+    "printable",
+    "prose",
+]
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")
 """Prefixes of cells that a spreadsheet evaluates (some also the wide ones), and the quote that prevents it."""
-WITHIN = re.compile(rf'([;\t][\s"]*)(?=[{"".join(map(re.escape, FORMULA[:-1]))}])')
+WITHIN = re.compile(rf'([;\t\r\n][\s"]*)(?=[{"".join(map(re.escape, FORMULA[:-1]))}])')
 """Places in a text where a formula would begin if the delimiter were a semicolon or a tab."""
+NO_FORMULA = re.compile(r"\s*[-+]?[\d.,\s]*")
+"""Numbers, and the dash that means nothing."""
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 """Names that Windows reserves."""
@@ -35,21 +50,47 @@ def cell(text: str) -> str:
     return f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown
 
 
+class Kept(str):
+    """A cell of a platform's own table, or an id by which its import finds people: written unchanged."""
+
+
+def begins_formula(text: str) -> bool:
+    """Whether a spreadsheet would read a formula at the start of `text`, or after a delimiter or line break in it."""
+    start = text.lstrip().startswith(FORMULA[:-1]) and not NO_FORMULA.fullmatch(text)
+    return start or any(not NO_FORMULA.fullmatch(part) for part in WITHIN.split(text)[2::2])
+
+
+def disarmed(text: str) -> str:
+    """`text` with a quote before each formula that `begins_formula` finds; a text without formulas is unchanged."""
+    if not begins_formula(text):
+        return text
+    within = WITHIN.sub(r"\1'", text)
+    return f"'{within}" if within.lstrip().startswith(FORMULA[:-1]) else within
+
+
 class TableWriter:
     """Writes CSV without formulas, whether the reading program splits at commas, semicolons or tabs.
 
     All texts are quoted. A program that splits at semicolons honours quotes only at a cell's start, so a formula after
-    a delimiter within a text is disarmed with a quote, as in `cell`.
+    a delimiter within a text is disarmed with a quote, as in `cell`. `Kept` cells are written as they are; those that
+    begin a formula are listed in `formulas`.
     """
 
     def __init__(self, file: TextIO, *, numbers: bool = False, **dialect: str) -> None:
         """`numbers`: leave numbers unquoted; `dialect`: options of `csv.writer`."""
         quoting = csv.QUOTE_NONNUMERIC if numbers else csv.QUOTE_ALL
         self._out = csv.writer(file, quoting=quoting, **dialect)  # type: ignore[arg-type]
+        self.formulas: list[str] = []
 
     def writerow(self, row: Iterable[Any]) -> None:
         """Write one row."""
-        self._out.writerow([WITHIN.sub(r"\1'", one) if isinstance(one, str) else one for one in row])
+        self._out.writerow([self._safe(one) if isinstance(one, str) else one for one in row])
+
+    def _safe(self, text: str) -> str:
+        if not isinstance(text, Kept):
+            return WITHIN.sub(r"\1'", text)
+        self.formulas += [text] * begins_formula(text)
+        return text
 
 
 def markup(text: str) -> str:

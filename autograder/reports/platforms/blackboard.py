@@ -15,8 +15,8 @@ import re
 from pathlib import Path
 
 from autograder.gradebook.roster import Table
-from autograder.reports.platforms.gradebook import GradebookReport, Line
-from autograder.reports.safety import TableWriter, cell
+from autograder.reports.platforms.gradebook import GradebookReport, Line, as_it_came, unchanged_id
+from autograder.reports.safety import Kept, cell
 
 HEADER = ("Last Name", "First Name", "Username", "Student ID")
 WORTH = re.compile(r"\[Total Pts: (?:up to )?([\d.,]+)")
@@ -42,8 +42,8 @@ class BlackboardReport(GradebookReport):
         columns = {slug: self.column_of(slug, table.header[len(HEADER) :]) for slug in self.lessons}
         known = {slug: title for slug, title in columns.items() if title and title in table.header}
         new = {slug: title for slug, title in columns.items() if slug not in known}
-        self.say_how_old(table, known, (line for *_, line in people))
         paths = [self._file("blackboard.xls", head, people, known, table)] if known else []
+        self.say_how_old(table)
         if new:
             self.said.append(
                 f"{', '.join(new)}: no column of the download; a new one is text, and worth nothing until edited"
@@ -67,12 +67,12 @@ class BlackboardReport(GradebookReport):
             self.scaled(slug, theirs)
         path = self.file(name)
         text = io.StringIO(newline="")
-        out = TableWriter(text, delimiter="\t")
-        out.writerow([*head, *columns.values()])
+        out = self.writer(text, delimiter="\t")
+        out.writerow([*head, *(Kept(one) if one in table.header else one for one in columns.values())])
         for row, whole, line in people:
             there = dict(zip(table.header, whole, strict=False))
             cells = (self.points(line, slug, worth[slug], there.get(title, "")) for slug, title in columns.items())
-            out.writerow([*row, *cells])
+            out.writerow([*(as_it_came(head, row) if whole else row), *cells])
         _write(path, text.getvalue())
         return str(path)
 
@@ -88,4 +88,4 @@ def _row(line: Line) -> tuple[str, ...]:
         return ("", cell(line.student), "", "")
     first, _, last = line.person.name.rpartition(" ")
     ids = line.person.ids
-    return (cell(last), cell(first), cell(ids.get("login", "")), cell(ids.get("number", "")))
+    return (cell(last), cell(first), unchanged_id(ids.get("login", "")), unchanged_id(ids.get("number", "")))

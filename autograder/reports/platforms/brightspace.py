@@ -13,8 +13,8 @@ import re
 
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
-from autograder.reports.platforms.gradebook import GradebookReport, Line
-from autograder.reports.safety import TableWriter, cell
+from autograder.reports.platforms.gradebook import GradebookReport, Line, as_it_came, unchanged_id
+from autograder.reports.safety import Kept
 from autograder.wording import some
 
 HEADER = ("OrgDefinedId", "Username")
@@ -55,10 +55,12 @@ class BrightspaceReport(GradebookReport):
             self.scaled(slug, theirs)
         head = [table.header[place] for place in places]
         ours = {slug: (_item(columns[slug], slug), worth[slug]) for slug in self.lessons}
-        return [
-            self._file(name, head, people, {slug: ours[slug] for slug in slugs}, table)
-            for name, slugs in self.spread("brightspace", ".csv", self.lessons, (line for *_, line in people)).items()
+        files = self.spread("brightspace", ".csv", self.lessons, (line for *_, line in people))
+        paths = [
+            self._file(name, head, people, {slug: ours[slug] for slug in slugs}, table) for name, slugs in files.items()
         ]
+        self.say_how_old(table)
+        return paths
 
     def _file(
         self,
@@ -71,15 +73,16 @@ class BrightspaceReport(GradebookReport):
         """Write a file of these lessons' items, given with column title and worth; return its path."""
         path = self.file(name)
         with whole_file(path) as file:
-            out = TableWriter(file)
-            out.writerow([*head, *(title for title, _ in items.values()), END])
+            out = self.writer(file)
+            titles = (title for title, _ in items.values())
+            out.writerow([*head, *(Kept(one) if one in table.header else one for one in titles), END])
             for row, whole, line in people:
                 there = dict(zip(table.header, whole, strict=False))
                 if line.worked & items.keys():
                     cells = (
                         self.points(line, slug, worth, there.get(title, "")) for slug, (title, worth) in items.items()
                     )
-                    out.writerow([*row, *cells, MARK])
+                    out.writerow([*as_it_came(head, row), *cells, MARK])
         return str(path)
 
 
@@ -91,4 +94,4 @@ def _item(title: str | None, slug: str) -> str:
 def _row(line: Line) -> tuple[str, ...]:
     """A student's columns when there is no export from Brightspace."""
     ids = line.person.ids if line.person else {}
-    return (cell(ids.get("number", "")), cell(ids.get("login", "")))
+    return (unchanged_id(ids.get("number", "")), unchanged_id(ids.get("login", "")))

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from autograder.gradebook.columns import NOT_ASSIGNED
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
-from autograder.reports.platforms.gradebook import GradebookReport, Line
-from autograder.reports.safety import TableWriter, cell
+from autograder.reports.platforms.gradebook import GradebookReport, Line, as_it_came, unchanged_id
+from autograder.reports.safety import Kept, cell
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS = "    Points Possible"
@@ -54,8 +54,8 @@ class CanvasReport(GradebookReport):
             place = table.header.index(title)
             if rows and all(NOT_ASSIGNED.fullmatch(row[place]) for row, _ in rows):
                 self.said.append(f"{slug}: {ANONYMOUS}")
-        self.say_how_old(table, known, (line for _, line in rows))
         paths = [self._file("canvas.csv", table, head, rows, known)] if known else []
+        self.say_how_old(table)
         if new:
             self._say_new(new)
             paths += self._without_blanks("canvas", table, head, rows, new, beside=bool(known))
@@ -101,8 +101,9 @@ class CanvasReport(GradebookReport):
         for slug, theirs in worth.items():
             self.scaled(slug, theirs)
         with whole_file(path) as file:
-            out = TableWriter(file)
-            out.writerow([*head, *(title or slug for slug, title in columns.items())])
+            out = self.writer(file)
+            titles = (title or slug for slug, title in columns.items())
+            out.writerow([*head, *(Kept(one) if one in table.header else one for one in titles)])
             possible = [worth[slug] or f"{self.order.classroom.worth(slug):g}" for slug in columns]
             out.writerow([POINTS, *[""] * (len(head) - 1), *possible])
             for row, line in rows:
@@ -110,7 +111,7 @@ class CanvasReport(GradebookReport):
                 cells = (
                     self.points(line, slug, worth[slug], there.get(title or "", "")) for slug, title in columns.items()
                 )
-                out.writerow([*row[: len(head)], *cells])
+                out.writerow([*(as_it_came(head, row[: len(head)]) if table.file else row), *cells])
         return str(path)
 
 
@@ -132,5 +133,5 @@ def _row(line: Line) -> tuple[str, ...]:
         return (cell(line.student), match[1] if match else "", "", "", "")
     ids = line.person.ids
     name = line.person.sortable or line.person.name
-    said = (name, ids.get("canvas", ""), ids.get("sis", ""), ids.get("login") or ids.get("mail", ""))
-    return (*map(cell, said), cell(line.person.section))
+    found_by = (ids.get("canvas", ""), ids.get("sis", ""), ids.get("login") or ids.get("mail", ""))
+    return (cell(name), *map(unchanged_id, found_by), cell(line.person.section))

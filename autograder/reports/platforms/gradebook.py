@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TextIO
 
 from autograder.classroom.class_record import GONE
 from autograder.gradebook.columns import EXCUSED, columns_of
-from autograder.gradebook.roster import Person, Table
+from autograder.gradebook.roster import FIELDS, Person, Table
 from autograder.reports.class_results import StudentWork, is_work
 from autograder.reports.formats import Order, Report
 from autograder.reports.platforms.numbers import number, written
-from autograder.wording import counted, some
+from autograder.reports.safety import LONGEST, Kept, TableWriter, cell, disarmed
+from autograder.wording import clean, counted, quoted, some
 
 UNGRADED = ("killed",)
 """Statuses of results without known points; their cells stay as they are."""
+SHOWN_ONLY = {*FIELDS["name"], *FIELDS["last"], *FIELDS["first"], "online text"}
+"""Titles, in lower case, of columns that learners fill and no import reads while an id is there.
+
+Canvas matches by ID, SIS User ID and SIS Login ID before names (lib/gradebook_importer.rb, `process_student`), Moodle
+by Identifier (mod/assign/feedback/offline/importgradeslib.php, `next`), Blackboard by Username.
+"""
+PLAIN_ID = re.compile(r"[-+\w][-+.@\w]*")
+"""Names of hand-ins that may be ids: none can be more than a sum in a spreadsheet."""
 EXCUSED_ELSEWHERE = "excused elsewhere, and nothing is in this file for these; excuse them there, too"
 
 
@@ -66,6 +77,9 @@ class GradebookReport(Report):
         self.lines: list[Line] = []
         self.said: list[str] = []
         """Remarks on the files, a line each."""
+        self.repeats = False
+        """Whether cells of the platform's own table, which may be old, have been kept."""
+        self._writers: list[TableWriter] = []
         self._ungraded = 0
         self._remarks: dict[tuple[str, str], list[str]] = {}
         """By lesson and remark: the students concerned."""
@@ -90,6 +104,7 @@ class GradebookReport(Report):
         if not self.lessons:
             self.said.append("nobody handed in work: there is nothing to import")
         written = self.write() if self.lessons else []
+        self._say_formulas()
         self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._remarks.items()]
         if self._ungraded:
             self.said.append(f"{counted(self._ungraded, 'hand-in')} could not be graded: nothing changes there")
@@ -111,14 +126,27 @@ class GradebookReport(Report):
         tables = sorted(found, key=lambda table: table not in older)
         return [(table, [rows[place] for place in sorted(rows)]) for table in tables if (rows := found[table])]
 
-    def say_how_old(self, table: Table, slugs: Iterable[str], lines: Iterable[Line]) -> None:
-        """Add a remark if cells repeat an older copy of the export."""
-        due = set(slugs)
-        if table.kept and any(due - line.cells.keys() for line in lines):
+    def writer(self, file: TextIO, delimiter: str = ",") -> TableWriter:
+        """A table whose formulas, if it must keep some, get a remark."""
+        self._writers.append(TableWriter(file, delimiter=delimiter))
+        return self._writers[-1]
+
+    def _say_formulas(self) -> None:
+        formulas = list(dict.fromkeys(one for writer in self._writers for one in writer.formulas))
+        if formulas:
             self.said.append(
-                f"where there is no result, cells are as {table.file} had them when you graded; if anything was "
-                "changed there since, export it again, and give it as --roster"
+                "do not open this in a spreadsheet, which would read formulas in cells that the import needs "
+                f"unchanged: {some([quoted(one) for one in formulas])}"
             )
+
+    def say_how_old(self, table: Table, what: str = "where there is no result, cells") -> None:
+        """Add a remark if cells written since the last call repeat an older copy of the export."""
+        if table.kept and self.repeats:
+            self.said.append(
+                f"{what} are as {table.file} had them when you graded; if anything was changed there since, export it "
+                "again, and give it as --roster"
+            )
+        self.repeats = False
 
     def not_in(self, rows: Iterable[tuple[tuple[str, ...], Line]]) -> None:
         """Add a remark on students with points who are missing in the platform's table."""
@@ -169,26 +197,31 @@ class GradebookReport(Report):
         Args:
             worth: points that the platform's column is worth; points are scaled to it.
             there: the cell in the platform's export. It is kept if there is no result, if the student is excused there,
-                and
-                if the hand-in contains no work.
+                and if the hand-in contains no work.
         """
+        new = self._new_points(line, slug, worth, there)
+        self.repeats |= new is None
+        return Kept(there) if new is None else new
+
+    def _new_points(self, line: Line, slug: str, worth: str, there: str) -> str | None:
+        """What replaces a cell of the platform's; None if it is kept."""
         cell = line.cells.get(slug)
         if EXCUSED.fullmatch(there):
             if slug in line.excused_work:
                 self._remark(slug, "excused there, and stay so; give these their points there", line)
-            return there
+            return None
         if slug in line.excused:  # by another platform's table
             if there.strip() or not self.excuse:
                 self._remark(slug, EXCUSED_ELSEWHERE, line)
-            return there if there.strip() else self.excuse
+            return None if there.strip() or not self.excuse else self.excuse
         if cell is None:
             if there.strip() and slug in line.gone:
                 self._remark(slug, "points there stay, though what was handed in is gone here", line)
-            return there
+            return None
         if not cell.worked and there.strip():
             if number(there):
                 self._remark(slug, "points there stay, since the notebook that was handed in has no work in it", line)
-            return there
+            return None
         theirs = number(worth, cell.max_points)
         points = cell.points if not theirs or not cell.max_points else cell.points * theirs / cell.max_points
         if points < number(there, points) - 0.005:
@@ -204,3 +237,22 @@ class GradebookReport(Report):
 
     def _remark(self, slug: str, what: str, line: Line) -> None:
         self._remarks.setdefault((slug, what), []).append(line.student)
+
+
+def as_it_came(header: Sequence[str], row: Sequence[str]) -> list[str]:
+    """Cells of the platform's own table, unchanged but for formulas in what learners wrote and no import reads."""
+    shown = [
+        disarmed(text) if title.strip().lower() in SHOWN_ONLY else text
+        for title, text in zip(header, row, strict=False)
+    ]
+    return [Kept(text) for text in (*shown, *row[len(header) :])]
+
+
+def unchanged_id(text: str) -> str:
+    """An id of a roster, by which an import finds a person; only invisible characters are escaped."""
+    return Kept(clean(text, LONGEST))
+
+
+def perhaps_id(name: str) -> str:
+    """The name of a hand-in of somebody on no roster, in place of an id: unchanged if it can be one."""
+    return unchanged_id(name) if PLAIN_ID.fullmatch(name) else cell(name)

@@ -14,17 +14,20 @@ moodle/moodle, mod/assign/feedback/comments/locallib.php), and feedback of Grade
 from __future__ import annotations
 
 import re
+from html.parser import HTMLParser
 
 from autograder.classroom.lesson_names import lessons_named
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
-from autograder.reports.platforms.gradebook import GradebookReport, Line
+from autograder.reports.platforms.gradebook import GradebookReport, Line, as_it_came, perhaps_id, unchanged_id
 from autograder.reports.platforms.numbers import has_decimal_comma
-from autograder.reports.safety import TableWriter, cell, markup
+from autograder.reports.safety import Kept, cell, disarmed, markup
 
 COMMENTS = "feedback comments"
 OURS = re.compile(r"\s*\[Autograder: [^]]*\]")
 """Our remark in a cell. The brackets tell a later report what to replace, and what a person wrote around it."""
+EMPTY = ("p", "br", "div", "span")
+"""Elements that show nothing themselves."""
 IN_CSV = ("Full name", "Email address", "ID number")
 
 
@@ -53,18 +56,22 @@ class MoodleReport(GradebookReport):
         most = next((row[places["maximum grade"]] for row, _ in rows), "") if "maximum grade" in places else ""
         comma = has_decimal_comma(most)
         self.scaled(slug, most)
-        self.say_how_old(table, [slug], (line for _, line in rows))
         with whole_file(path) as file:
-            out = TableWriter(file)
-            out.writerow(table.header)
+            out = self.writer(file)
+            out.writerow(map(Kept, table.header))
             for row, line in rows:
-                filled, there = list(row), row[places["grade"]]
+                filled, there = as_it_came(table.header, row), row[places["grade"]]
                 points = self.points(line, slug, most, there)
                 if points != there:
                     filled[places["grade"]] = points.replace(".", ",") if comma else points
                 if COMMENTS in places and slug in line.cells:
-                    filled[places[COMMENTS]] = commented(row[places[COMMENTS]], line.cells[slug].said)
+                    filled[places[COMMENTS]] = Kept(commented(row[places[COMMENTS]], line.cells[slug].said))
                 out.writerow(filled)
+        if COMMENTS in places:
+            self.repeats = True  # an empty cell, too, replaces feedback
+            self.say_how_old(table, "people's feedback, and points where there is no result,")
+        else:
+            self.say_how_old(table)
         self.not_in(rows)
         return str(path)
 
@@ -87,7 +94,7 @@ class MoodleReport(GradebookReport):
         for name, slugs in self.spread("moodle/gradebook", ".csv", self.lessons, self.lines).items():
             path = self.file(name)
             with whole_file(path) as file:
-                out = TableWriter(file)
+                out = self.writer(file)
                 feedback = [title for slug in slugs for title in (titles[slug], f"{titles[slug]} (feedback)")]
                 out.writerow([*IN_CSV, *feedback])
                 for line in self.lines:
@@ -101,7 +108,8 @@ class MoodleReport(GradebookReport):
                         one for slug in slugs for one in (self.points(line, slug), commented("", line.cells[slug].said))
                     ]
                     who = person.name if person else line.student
-                    out.writerow([*map(cell, (who, mail, number)), *said])
+                    found_by = (unchanged_id(mail) if person else perhaps_id(mail), unchanged_id(number))
+                    out.writerow([cell(who), *found_by, *said])
             written.append(str(path))
         self.say_without("no mail address and no ID number", list(dict.fromkeys(lost)))
         self.said.append(
@@ -114,9 +122,45 @@ class MoodleReport(GradebookReport):
 def commented(there: str, said: str) -> str:
     """A cell of feedback: a person's own text, then our remark in brackets, in place of an earlier one."""
     before = OURS.sub("", there)
-    before = "" if not re.sub(r"<[^>]*>|&nbsp;", "", before).strip() else before
-    ours = f"[Autograder: {markup(said.replace(']', ')'))}]" if said else ""
+    if before == there and not said:
+        return there
+    before = "" if _Emptiness.of(before) else before
+    ours = disarmed(f"[Autograder: {markup(said.replace(']', ')'))}]") if said else ""
     return f"{before.rstrip()} {ours}".strip() if ours else before
+
+
+class _Emptiness(HTMLParser):
+    """Finds anything in feedback that Moodle shows: text, or an element such as a picture or a recording."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.empty = True
+
+    @classmethod
+    def of(cls, text: str) -> bool:
+        """Whether feedback is only white space in paragraphs, as Moodle's editor leaves it."""
+        parser = cls()
+        parser.feed(text)
+        parser.close()
+        return parser.empty
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.empty &= tag in EMPTY
+
+    def handle_data(self, data: str) -> None:
+        self.empty &= not data.strip()
+
+    def handle_comment(self, data: str) -> None:
+        self.empty = False
+
+    def handle_decl(self, decl: str) -> None:
+        self.empty = False
+
+    def handle_pi(self, data: str) -> None:
+        self.empty = False
+
+    def unknown_decl(self, data: str) -> None:
+        self.empty = False
 
 
 def _places(table: Table) -> dict[str, int]:
