@@ -10,6 +10,8 @@ import io
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -21,7 +23,7 @@ from course.figures import BACKWARD, FORWARD, INK, NEUTRAL, RIGHT, STYLE, WRONG
 SVG = "{http://www.w3.org/2000/svg}"
 WIDTH = 4.6
 """Inches, the width of a phone's screen, so that text keeps its size there."""
-OWN_STYLE = ["default", STYLE]
+OWN_STYLE: list[str | Path | dict[str, Any]] = ["default", STYLE]
 """The course's style on top of Matplotlib's defaults, whatever the user's own configuration is."""
 GROUND = "#fefefe"
 """Marks parts to be drawn in the page's background color."""
