@@ -7,6 +7,25 @@ import os
 from pathlib import Path
 
 
+def leads_out(path: Path) -> bool:
+    """Whether a path below the working directory leads out of it by a link, which somebody else may have put there.
+
+    A path that is named as lying elsewhere does not: who types it knows where it is.
+    """
+    here = Path.cwd()
+    return Path(os.path.abspath(path)).is_relative_to(here) and not _real(path).is_relative_to(_real(here))
+
+
+def refuse_way_out(path: Path) -> None:
+    """Raise `OSError` if a path leads out of the working directory by a link."""
+    if leads_out(path):
+        raise OSError(errno.ELOOP, f"a link leads out of this folder, to {_real(path)}; go there first", str(path))
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
 def refuse_link(*paths: Path) -> None:
     """Raise `OSError` if any of these paths is a symbolic link."""
     for path in paths:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.new_files import write_new
+from autograder.new_files import refuse_way_out, write_new
 from autograder.places import Places
 from autograder.toml_text import toml_value
 from course.own import FILE, own_course
@@ -32,8 +32,10 @@ def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = 
         The new files, and those that existed and were kept.
 
     Raises:
-        OSError: the folder cannot be written, or a symbolic link has the name of a new file.
+        OSError: the folder cannot be written, a link leads there out of the working directory, or a symbolic link has
+            the name of a new file.
     """
+    refuse_way_out(folder)
     folder.mkdir(parents=True, exist_ok=True)
     own = own_course()
     if own is not None and not (folder / FILE).exists():

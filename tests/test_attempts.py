@@ -153,6 +153,42 @@ def test_blackboard_is_flat_with_a_receipt_for_each_attempt(tmp_path: Path) -> N
     assert found.remarks == []
 
 
+@pytest.mark.parametrize("label", ["Name:", "Nombre:", "Nom :", "\u59d3\u540d\uff1a", "\ufeffNaam:", None])
+def test_a_username_with_an_underscore_takes_nobodys_row(tmp_path: Path, label: str | None) -> None:
+    """Formerly only English receipts were read, and `mal_ann` was graded as a later attempt of `ann`."""
+    ann, mal = f"HW1_ann_attempt_{FIRST}", f"HW1_mal_ann_attempt_{LAST}"
+    written = {f"{ann}_ch06.py": RIGHT, f"{mal}_ch06.py": WRONG}
+    if label is not None:
+        written[f"{ann}.txt"] = receipt("ann", "Ann Lee").replace("Name:", label, 1)
+        said = receipt("mal_ann", "Mal (Roe)", "Name: Ann Lee (ann)\nNombre: Ann Lee (ann)")
+        written[f"{mal}.txt"] = said.replace("Name:", label, 1)
+    found = find_work(files(tmp_path / "class", written))
+    assert {who: file for who, (file, _) in found_in(found).items()} == {
+        "ann": f"{ann}_ch06.py",
+        "mal_ann": f"{mal}_ch06.py",
+    }
+    assert found.earlier == []
+    guessed = "class: 1 student has no receipt (.txt) of Blackboard's, which gives the username, so it is guessed: "
+    assert len(found.remarks) == (label is None)
+    assert all(f"{guessed}mal_ann of 'HW1_mal_ann'; if that is wrong, put" in line for line in found.remarks)
+
+
+def test_guessed_usernames_are_told_apart_and_said(tmp_path: Path) -> None:
+    """Of two assignments in a folder, one has a single attempt: where its name ends, nothing tells."""
+    names = [f"{before}_attempt_{FIRST}_ch06.py" for before in ("hw6_ann", "hw6_bo_b", "hw7_mal_ann", "hw8_eva")]
+    folder = files(tmp_path / "class", {name: f"{RIGHT}# {name}\n" for name in names})
+    found = find_work(files(folder, {f"hw8_eva_attempt_{FIRST}.txt": receipt("eva")}))
+    by_student = {who: file for who, (file, _) in found_in(found).items()}
+    assert {by_student[who] for who in ("ann", "bo_b", "eva")} == {names[0], names[1], names[3]}
+    assert sorted(by_student.values()) == names, "nobody's work goes to another"
+    guessed, alike = found.remarks
+    assert "2 students have no receipt" in guessed
+    assert "bo_b of 'hw6_bo_b', ann of 'hw7_mal_ann'" in guessed
+    assert f"more than one entry is called ann; graded beside it: '{names[2]}' as ann~" in alike
+    found = find_work(files(folder, {f"hw7_mal_ann_attempt_{FIRST}.txt": receipt("mal_ann")}))
+    assert found_in(found).keys() == {"ann", "bo_b", "mal_ann", "eva"}
+
+
 def test_a_file_named_like_a_classmates_attempt_is_its_owners(tmp_path: Path) -> None:
     name = f"hw_ann_attempt_{LAST}_hw_bob_attempt_{LAST}_ch06.py"
     forged = f"hw_ann_attempt_{LAST}_hw_attempt_{LAST}.txt"

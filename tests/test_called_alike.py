@@ -98,6 +98,25 @@ def test_an_imitated_platform_name_does_not_take_over_a_student(tmp_path: Path, 
     assert set(others) <= set(by_student) or any(line in remark for remark in found.remarks)
 
 
+@pytest.mark.parametrize("name", ["annlee_11", "annlee_11_901_x"])
+def test_a_name_that_imitates_canvas_numbers_takes_nobodys_row(tmp_path: Path, name: str) -> None:
+    """Formerly a student called `annlee_11` was graded as annlee, whose number is 11."""
+    ann, mal, notes = "annlee_11_900_ch06_vjps.py", f"{name}_12_902_ch06_vjps.py", "boroe_13_903_6_notes.md"
+    class_of(tmp_path, ann, mal, "boroe_13_904_ch06_vjps.py", notes, "cyd_14_905_2026 1_2_ch06.py")
+    (tmp_path / mal).write_text(DECOY)
+    found = find_work(tmp_path)
+    by_student = {item.student: item.file.name for item in found.work}
+    assert by_student["annlee_11"] == ann
+    assert len(by_student) == 4
+    assert mal in by_student.values()
+    users, alike = found.remarks
+    assert f"1 file may be of more than one user, by the numbers that Canvas wrote into its name: '{mal}'" in users
+    assert f"more than one entry is called annlee_11; graded beside it: '{mal}' as annlee_11~" in alike
+    assert all(row.startswith("boroe_13/") for row in rows(found)), "numbers in a file's name are no user's"
+    (tmp_path / ann).unlink()
+    assert [line for line in find_work(tmp_path).remarks if "may be of more than one user" in line]
+
+
 def test_a_gradescope_list_counts_only_in_a_gradescope_export(tmp_path: Path) -> None:
     """Formerly mallory got `bob`'s points, and bob had no row."""
     class_of(tmp_path, *(f"{who}/ch06_vjps.py" for who in ("ann", "bob", "submission_1")))

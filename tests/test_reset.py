@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Command
 
 from autograder.learning import progress
 from autograder.learning.answers import answers
@@ -242,3 +243,32 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert (elsewhere / "new.py").read_text() == as_python(notebook())
     assert (elsewhere / "precious").read_text() == "mine"
     assert {one.name for one in elsewhere.iterdir()} == {"precious", "new.py"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_no_command_of_a_learner_writes_through_a_link(backprop: Command, tmp_path: Path) -> None:
+    """Formerly `check` and `watch` wrote `progress.json` beside what a handed-in link led to."""
+    work, victim = tmp_path / "work", tmp_path / "victim"
+    work.mkdir()
+    victim.mkdir()
+    text = as_python(notebook())
+    (victim / "ch06_vjps.py").write_text(text)
+    (work / "ch06_vjps.py").symlink_to(victim / "ch06_vjps.py")
+    for name in ("backprop-work", "gradescope"):
+        (work / name).symlink_to(victim)
+    asked = backprop("check", "ch06/relu_vjp", "--format", "gradescope", cwd=work)
+    assert "gradescope is a link, and none is followed; remove it" in asked.stderr
+    assert "ch06_vjps/relu_vjp" in progress.read(work).exercises, "it is noted where the link is"
+    (work / "ch06_vjps.py").unlink()
+    (work / "exercises").symlink_to(victim)
+    out_of_it = f"a link leads out of this folder, to {victim}"
+    assert f"this try is not noted in {work / 'exercises'}" in (
+        said := backprop("check", "ch06/relu_vjp", cwd=work).stderr
+    )
+    assert out_of_it in said
+    for command in (("reset", "ch06/relu_vjp"), ("start",), ("start", "exercises", "ch01")):
+        refused = backprop(*command, cwd=work)
+        assert (refused.returncode != 0, out_of_it in refused.stderr) == (True, True), (command, refused)
+    for command in (("solution", "ch06/relu_vjp", "--anyway"), ("status",), ("next",)):
+        backprop(*command, cwd=work)
+    assert {file.name: file.read_text() for file in victim.iterdir()} == {"ch06_vjps.py": text}

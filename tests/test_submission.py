@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import pytest
 
 from autograder.begun import holds_work
-from autograder.classroom.platform_names import Receipts
+from autograder.classroom.blackboard_names import Usernames
 from autograder.judging.asking.newer_python import MOST, newer
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.asking.transport import FUNCTION
@@ -206,7 +206,7 @@ def read_in_every_way(text: str, folder: Path) -> None:
     FUNCTION.sub("", text)
     ExecutedCells().add(text, None, 1)
     (folder / "l_ann_attempt_2026-11-12-22-54-01.txt").write_text(text)
-    Receipts.among(folder.iterdir())
+    Usernames([], folder.iterdir())
 
 
 @pytest.mark.skipif(not hasattr(signal, "ITIMER_VIRTUAL"), reason="no clock of processor time")

@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 import typer
 from conftest import ROOT, Command
+from small_results import a_result, write
 from typer.testing import CliRunner
 
 from autograder.authoring import salts
 from autograder.commands import WITHOUT_A_COURSE, app
 from autograder.commands.completion import lessons, lessons_and_exercises
 from autograder.commands.courses import AboutACourse
+from autograder.nbgrader_course.folder import write_course
 from autograder.notebook import check as in_a_notebook
 from autograder.notebook.feedback import CheckFailed
 from autograder.workbook import leads_back
@@ -324,3 +326,22 @@ def test_no_folder_brings_its_own_trust(mallory: Path, monkeypatch: pytest.Monke
     assert "HOME or XDG_CONFIG_HOME is no absolute path" in said
     monkeypatch.setattr("platformdirs.user_config_path", lambda name, **_: mallory / FILE)  # no folder can be there
     assert "that it is trusted could not be noted" in typed("start", "work", "--course", ".")[1]
+
+
+def test_no_file_of_the_working_directory_configures_a_report(tmp_path: Path, backprop: Command) -> None:
+    """Formerly `matplotlibrc` had LaTeX run, and Alembic, which nbgrader calls, imported the modules of that folder."""
+    here, ran = tmp_path / "class" / "mallory", tmp_path / "ran"
+    results = write(tmp_path / "results", a_result("ann"))
+    write_course(tmp_path / "course", ["ch06_vjps"])
+    spy = f"open({str(ran)!r}, 'a').write(__file__)\n"
+    for name in ("nbgrader/__init__.py", "sqlalchemy.py", "versions/a.py", "env.py", "nbgrader_config.py"):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(spy)
+    settings = 'script_location = "."\nprepend_sys_path = ["."]\nversion_locations = ["versions"]\n'
+    (here / "pyproject.toml").write_text(f"[tool.alembic]\n{settings}")
+    (here / "alembic.ini").write_text("[alembic]\nscript_location = .\nprepend_sys_path = .\n")
+    (here / "matplotlibrc").write_text("text.usetex: True\nfont.size: 60\n")
+    asked = ("report", results, "--format", "html,nbgrader", "--gradebook", tmp_path / "course")
+    done = backprop(*asked, "--out", tmp_path / "reports", cwd=here)
+    assert (done.returncode, ran.exists()) == (0, False), done.stderr
+    assert "60px" not in (tmp_path / "reports" / "index.html").read_text(encoding="utf-8")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from autograder.classroom.exports import CANVAS, METADATA, MOODLE, NBGRADER, is_hidden
-from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE
+from autograder.classroom.blackboard_names import BLACKBOARD
+from autograder.classroom.exports import METADATA, MOODLE, NBGRADER, is_hidden
+from autograder.classroom.platform_names import BRIGHTSPACE, CANVAS
 from autograder.submission import stem_of
 
 MOST_AROUND = 4

@@ -24,9 +24,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autograder.classroom.blackboard_names import BLACKBOARD, Usernames, blackboard_time
 from autograder.classroom.gradescope_list import listed_in
 from autograder.classroom.lesson_names import copy_number, lessons_named
-from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE, Receipts, blackboard_time, brightspace_time
+from autograder.classroom.platform_names import BRIGHTSPACE, CANVAS, TwoUsers, brightspace_time
 from autograder.classroom.results_folder import HIDDEN, RECORD
 from autograder.classroom.student_names import UNKNOWN, as_folder
 from autograder.submission import NOTEBOOKS, SCRIPTS, stem_of
@@ -38,15 +39,6 @@ SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".
 NBGRADER = "submitted"
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
-CANVAS = re.compile(
-    r"(?:(?P<late_unnamed>late)_(?=anon_[a-z0-9]{5}_))?"
-    r"(?P<name>.*?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^late_anon_)|(?<=^anon_late_))[a-z0-9]{5})"
-    r"_(?:\d+_(?P<file>.+)|(?P<typed>(?:text|link)\.html))",
-    re.DOTALL | re.IGNORECASE,
-)
-"""Typed-in text and addresses have no second number; anonymous students have letters for the first. A name without
-letters is empty. `LATE` follows the name, and precedes `anon` if there is none, as in Canvas's lib/content_zipper.rb,
-`get_filename`."""
 ARCHIVES = (".7z", ".rar", ".tar", ".tar.bz2", ".tar.gz", ".tar.xz", ".tgz")
 """Archives that are not opened."""
 OF_NO_RESULTS = (*(ending for ending in (*NOTEBOOKS, *SCRIPTS) if ending != ".json"), ".zip")
@@ -202,7 +194,7 @@ class _Students:
         self._flat = sum(1 for name in alone if CANVAS.fullmatch(name)) >= len(folders)
         self._of_blackboard = bool(files) and all(BLACKBOARD.fullmatch(path.name) for path in files)
         self._participants = participants
-        self._receipts = Receipts.among(files)
+        self._usernames = Usernames(names, files)
         attempts = [match for path in files if (match := BLACKBOARD.fullmatch(path.name)) and not match["receipt"]]
         self._attached = {(match["before"], match["when"]) for match in attempts}
         self._of_brightspace = any(BRIGHTSPACE.fullmatch(name) for name in names)
@@ -221,6 +213,8 @@ class _Students:
             "another in each assignment; with --roster and its grading worksheet, results of all are one student's"
             for name in sorted(unknown - {"Participant"})
         ]
+        self._two_users = TwoUsers(alone if self._flat else ())
+        remarks += [*self._usernames.remarks(folder), *self._two_users.remarks(folder)]
         self._prefix = _assignment(folder, names)
 
     def listed(self) -> list[tuple[str, str]]:
@@ -256,8 +250,8 @@ class _Students:
         if match is None:
             return name
         if match.re is BLACKBOARD:
-            return f"user {self._receipts.user(match)}"
-        return f"number {match['user' if match.re is CANVAS else 'number']}"
+            return self._usernames.word_for(match)
+        return self._two_users.word_for(match) if match.re is CANVAS else f"number {match['number']}"
 
     def key_for(self, name: str) -> str:
         """The platform's part of an entry's name, before the part that the student chose; "" for other entries."""
@@ -323,7 +317,7 @@ class _Students:
         )
 
     def _blackboard(self, match: re.Match[str], path: Path) -> HandIn | None:
-        student = as_folder(self._receipts.user(match))
+        student = as_folder(self._usernames.of(match))
         at = blackboard_time(match["when"])
         if match["receipt"]:
             why = "no file was attached; what was typed into Blackboard is not graded"

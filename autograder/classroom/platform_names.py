@@ -1,38 +1,43 @@
-"""Parses the names of files in exports of Brightspace and Blackboard: whose they are, and when they arrived.
+"""Parses the names of files in exports of Brightspace and Canvas: whose they are, and when they arrived.
 
-    Brightspace   123456-789012 - <name> - Nov 12, 2026 1054 PM/<file>, or all of it in a file's name, before ` -
-        <file>`
-    Blackboard    <assignment>_<username>_attempt_2026-11-12-22-54-01_<file>, and a receipt without file, as .txt
-
-Each attempt has its own time, in the server's time zone, which the names do not give.
+Brightspace   123456-789012 - <name> - Nov 12, 2026 1054 PM/<file>, or all of it in a file's name, before ` -
+    <file>`; the time is the server's, whose time zone the names do not give
+Canvas        <name>_<user>_<attachment>_<file>
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from statistics import median_low
 
 from autograder.moments import is_plausible
+from autograder.wording import counted, enumeration, quoted, some
 
-MOST_OF_A_RECEIPT = 64 * 2**10
-"""Bytes read of a receipt; its first line names the student."""
 BRIGHTSPACE = re.compile(
     r"(?P<number>\d+)-\d+ - (?P<name>.+?) ?- (?P<when>[^-]*\d{4},? \d{1,4}(?::\d\d)?(?: ?[AP]M)?)(?: - (?P<file>.+))?",
     re.DOTALL | re.IGNORECASE,
 )
-BLACKBOARD = re.compile(
-    r"(?P<before>.+?)_attempt_(?P<when>\d{4}(?:-\d\d){5})(?:_(?P<file>.+)|(?P<receipt>\.txt))",
+CANVAS = re.compile(
+    r"(?:(?P<late_unnamed>late)_(?=anon_[a-z0-9]{5}_))?"
+    r"(?P<name>.*?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^late_anon_)|(?<=^anon_late_))[a-z0-9]{5})"
+    r"_(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<typed>(?:text|link)\.html))",
     re.DOTALL | re.IGNORECASE,
 )
-"""The first time is the platform's: a student's own file may be named like a classmate's attempt."""
+"""Typed-in text and addresses have no second number; anonymous students have letters for the first. A name without
+letters is empty. `LATE` follows the name, and precedes `anon` if there is none, as in Canvas's lib/content_zipper.rb,
+`get_filename`."""
 _DAY = re.compile(
     r"(?:(?P<d1>\d{1,2}) (?P<m1>[a-z]{3})[a-z]*|(?P<m2>[a-z]{3})[a-z]*\.? (?P<d2>\d{1,2})),? (?P<year>\d{4}),? "
     r"(?P<hour>\d{1,2}?):?(?P<minute>\d\d)(?: ?(?P<half>[ap]m))?",
     re.IGNORECASE,
 )
+_LATER = re.compile(r"(?=_(?P<user>[1-9]\d{0,17})_(?:(?P<attachment>[1-9]\d{0,17})_.|(?:text|link)\.html$))")
+"""Another place where the user's number may be in a name of Canvas."""
+_FAR_BELOW = 100
+"""A number below the usual attachment's by this factor is no attachment's: `7` in `7_vjps.py`, for example."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -51,48 +56,41 @@ def brightspace_time(text: str) -> str:
     return when.isoformat() if is_plausible(when) else ""
 
 
-def blackboard_time(text: str) -> str:
-    """`2026-11-12-22-54-01` in ISO 8601; empty if there is no such time."""
-    try:
-        when = datetime.strptime(text, "%Y-%m-%d-%H-%M-%S")
-    except ValueError:
-        return ""
-    return when.isoformat() if is_plausible(when) else ""
+class TwoUsers:
+    """Files of Canvas that fit two users.
 
+    Students choose the file's name, may be able to choose their own, and both may contain numbers between underscores:
+    Canvas's lib/content_zipper.rb, `sanitize_user_name`, removes `_11_` from a name, but neither `_11` at its end nor
+    `_-11-_`, which loses its dashes afterwards. So `annlee_11_12_901_ch01.py` fits annlee with the number 11, and
+    annlee_11 with the number 12.
+    """
 
-@dataclass(frozen=True)
-class Receipts:
-    """Usernames from Blackboard's receipts, needed because a username may contain an underscore."""
+    def __init__(self, names: Iterable[str]) -> None:
+        found = [match for name in names if (match := CANVAS.fullmatch(name))]
+        numbers = [match["attachment"] for match in found if match["attachment"]]
+        usual = [int(number) for number in numbers if len(number) <= 18]
+        self._least = median_low(usual) / _FAR_BELOW if usual else 0
+        self._others = {match.string: others for match in found if (others := self._others_of(match))}
 
-    users: dict[str, str]
-    """By the prefix of an attempt's file names: the username."""
+    def _others_of(self, match: re.Match[str]) -> list[str]:
+        """The numbers of the other users that a file may be of."""
+        if not match["user"].isdecimal():
+            return []
+        return [
+            other["user"]
+            for other in _LATER.finditer(match.string, match.end("user"))
+            if re.fullmatch(r"\w+", match.string[: other.start()])
+            and (other["attachment"] is None or int(other["attachment"]) >= self._least)
+        ]
 
-    @classmethod
-    def among(cls, files: Iterable[Path]) -> Receipts:
-        """Read the receipts among the files; skip unreadable ones."""
-        users = {}
-        for file in files:
-            match = BLACKBOARD.fullmatch(file.name)
-            if match and match["receipt"]:
-                try:
-                    with file.open(encoding="utf-8", errors="replace") as opened:
-                        user = _user_in(opened.read(MOST_OF_A_RECEIPT))
-                except OSError:
-                    continue
-                if user and match["before"].endswith(f"_{user}"):  # a student may have forged the receipt
-                    users[match["before"]] = user
-        return cls(users)
+    def word_for(self, match: re.Match[str]) -> str:
+        """Identifies the user of a file; different from the user's own word if the file may be another's."""
+        return " or ".join([f"number {match['user']}", *self._others.get(match.string, [])])
 
-    def user(self, match: re.Match[str]) -> str:
-        """The username of a file of Blackboard's."""
-        return self.users.get(match["before"], match["before"].rpartition("_")[2] or match["before"])
-
-
-def _user_in(receipt: str) -> str:
-    """The username in the line `Name: Ada Lovelace (al12)`; empty if there is none."""
-    for line in receipt.split("\n"):
-        _, name, who = line.rstrip().partition("Name:")
-        begin = who.rfind("(") + 1
-        if name and begin and who.endswith(")") and ")" not in who[begin:-1] and (user := who[begin:-1].strip()):
-            return user
-    return ""
+    def remarks(self, folder: Path) -> list[str]:
+        """A line on these files; none if there are none."""
+        if not self._others:
+            return []
+        shown = [f"{quoted(name, 80)} (or of {enumeration(others, 'or')})" for name, others in self._others.items()]
+        files = counted(len(shown), "file may be of more than one user", "files may be of more than one user each")
+        return [f"{folder}: {files}, by the numbers that Canvas wrote into its name: {some(shown)}; see whose it is"]

@@ -126,11 +126,14 @@ def _print_total(screen: Console, results: list[SubmissionResult]) -> None:
 
 
 def noted(found: Target, result: SubmissionResult) -> None:
-    """Record the result in the work folder; if that fails, say so."""
+    """Record the result in the work folder; if that fails, say so.
+
+    The work folder is where the file's name is: what the name is a link to may be another's.
+    """
     from autograder.commands.console import say
     from autograder.learning.progress import record
 
-    problem = record(found.file.resolve().parent, result)
+    problem = record(found.file.parent, result)
     if problem:
         say(problem)
 

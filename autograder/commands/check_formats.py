@@ -9,6 +9,7 @@ from pathlib import Path
 from autograder.classroom.results_folder import result_file
 from autograder.commands.console import console, echo, give_up, say
 from autograder.judging.records.results import SubmissionResult, write_json
+from autograder.new_files import refuse_link
 from autograder.wording import enumeration
 
 FORMATS = ("json", "junit", "github", "gradescope")
@@ -41,6 +42,7 @@ def write_formats(names: Iterable[str], out: Path, results: Iterable[SubmissionR
             write_json(out / "check.json", _summary(found))
             echo(f"json: {out / 'check.json'}", err=True)
         reports = [name for name in names if name != "json"]
+        refuse_link(*(out / name for name in reports))  # each may be a folder
         if reports and found:
             with tempfile.TemporaryDirectory(prefix="backprop-check-") as folder:
                 for result in found:

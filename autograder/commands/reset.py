@@ -38,7 +38,7 @@ def reset(
         give_up(f"{error.filename or file} cannot be written ({error.strerror})", code=ExitStatus.FAILED)
     screen = console()
     if done.changed:
-        problem = progress.forget(file.resolve().parent, exercise)
+        problem = progress.forget(file.parent, exercise)
         screen.print(f"{exercise.name} is a stub again in {file}.", soft_wrap=True)
         if done.kept:
             screen.print(f"Your old answer is kept in {done.kept}.", soft_wrap=True)

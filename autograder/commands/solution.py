@@ -38,8 +38,7 @@ def solution(
     from course.syllabus import find_lesson
 
     exercise, file = find_exercise(target, Path.cwd())
-    folder = file.resolve().parent
-    known = progress.read(folder)
+    known = progress.read(file.parent)
     if known.problem:
         say(known.problem)
     if not known.has_passed(exercise) and not anyway:

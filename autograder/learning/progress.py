@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from autograder.moments import moment_of
-from autograder.new_files import refuse_link
+from autograder.new_files import refuse_link, refuse_way_out
 from autograder.places import Places
 from course.syllabus import Exercise
 
@@ -136,8 +136,10 @@ def keep(folder: Path, name: str, ending: str) -> Path:
     """A new path in the folder of backups, with the time in its name; nothing exists there yet.
 
     Raises:
-        OSError: that folder is a symbolic link, so somebody else could decide where backups go.
+        OSError: that folder is a symbolic link, or one leads there out of the working directory, so somebody else could
+            decide where backups go.
     """
+    refuse_way_out(folder)
     refuse_link(folder / KEPT)
     (folder / KEPT).mkdir(exist_ok=True)
     stem = f"{name}.{datetime.now():%Y-%m-%d_%H-%M-%S}"
@@ -156,6 +158,7 @@ def _change(folder: Path, note: Callable[[Entries], None]) -> str:
         return ""
     file, problem = folder / FILE, ""
     try:
+        refuse_way_out(folder)
         with _held(folder):
             entries, problem = _read(file)
             if problem:

@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.learning.answers import definitions
 from autograder.learning.pieces import Piece, WorkFile, stubs
 from autograder.learning.progress import keep
-from autograder.new_files import write_new
+from autograder.new_files import refuse_way_out, write_new
 from autograder.places import Places
 from autograder.wording import enumeration
 from course.syllabus import Exercise, find_lesson
@@ -46,6 +46,7 @@ def reset(file: Path, exercise: Exercise, places: Places | None = None) -> Reset
         raise ResetError(
             f"{file.name} is a link that leads out of its folder; go to the file itself, and reset it there"
         )
+    refuse_way_out(file)
     work = WorkFile(file)
     handed_out = stubs((places or Places()).notebook(exercise.lesson), exercise.name)
     found = [(stub, _answer(work, stub, handed_out, exercise)) for stub in handed_out]
@@ -137,7 +138,7 @@ def _back_up(file: Path, exercise: Exercise, old: list[Piece]) -> Path | None:
     """Write the old answer into a new backup file and return its path; None if there is no answer."""
     if not old:
         return None
-    path = keep(file.resolve().parent, f"{exercise.lesson}.{exercise.name}", ".py")
+    path = keep(file.parent, f"{exercise.lesson}.{exercise.name}", ".py")
     cells = [f"# %%{f' part={one.part!r}' if one.part else ''}\n{one.source.rstrip()}\n" for one in old]
     text = f"# What {file.name} had for {exercise.name} before `backprop reset`.\n\n" + "\n\n".join(cells)
     write_new(path, text, inside=path.parent)

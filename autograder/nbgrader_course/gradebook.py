@@ -72,7 +72,7 @@ class CourseGradebook:
     def opened(self) -> Iterator[Gradebook]:
         """Open the gradebook. Raises `GradebookError` if it cannot be opened, read or written."""
         try:
-            with warnings.catch_warnings(), environment_on_path():
+            with warnings.catch_warnings(), environment_for_nbgrader():
                 warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
                 with Gradebook(self.address, "backprop") as gradebook:
                     yield gradebook
@@ -115,14 +115,26 @@ class CourseGradebook:
 
 
 @contextmanager
-def environment_on_path() -> Iterator[None]:
-    """Put this Python's folder on PATH: nbgrader calls `alembic` by its bare name, even in an inactive environment."""
-    before = os.environ.get("PATH", os.defpath)
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+def environment_for_nbgrader() -> Iterator[None]:
+    """Set the variables that nbgrader needs to call `alembic`.
+
+    It calls it by its bare name, so PATH gets this Python's folder, for inactive environments. And `alembic` reads the
+    `pyproject.toml` of the working directory beside nbgrader's own configuration. In a folder that was handed in, that
+    file could have it import the student's modules, so ALEMBIC_CONFIG names one that does not exist
+    (`alembic.config.CommandLine._inis_from_config`).
+    """
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    ours = {"PATH": path, "ALEMBIC_CONFIG": str(Path(__file__).with_name("pyproject.toml"))}
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
     try:
         yield
     finally:
-        os.environ["PATH"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _address(folder: Path) -> str:

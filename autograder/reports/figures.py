@@ -10,19 +10,21 @@ import io
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
+from autograder.reports.plain_matplotlib import Figure, MaxNLocator, mpl
 from autograder.reports.statistics import LessonStatistics
 from course.figures import BACKWARD, FORWARD, INK, NEUTRAL, RIGHT, STYLE, WRONG
 
 SVG = "{http://www.w3.org/2000/svg}"
 WIDTH = 4.6
 """Inches, the width of a phone's screen, so that text keeps its size there."""
+OWN_STYLE: list[str | Path | dict[str, Any]] = ["default", STYLE]
+"""The course's style on top of Matplotlib's defaults, whatever the user's own configuration is."""
 GROUND = "#fefefe"
 """Marks parts to be drawn in the page's background color."""
 ON_PAGE = {
@@ -48,7 +50,7 @@ def points_histogram(percent: Counter[int], label: str) -> Markup:
     for share, students in percent.items():
         counts[min(share * BINS // 100, BINS - 1)] += students
     with mpl.rc_context():
-        mpl.style.use(STYLE)
+        mpl.style.use(OWN_STYLE)
         figure = Figure(figsize=(WIDTH, 2.2))
         ax = figure.subplots()
         edges = np.linspace(0, 100, BINS + 1)
@@ -68,7 +70,7 @@ def outcomes_chart(lesson: LessonStatistics, label: str) -> Markup:
     at = np.arange(len(exercises))
     left = np.zeros(len(exercises))
     with mpl.rc_context():
-        mpl.style.use(STYLE)
+        mpl.style.use(OWN_STYLE)
         figure = Figure(figsize=(WIDTH, 0.75 + 0.27 * len(exercises)))
         ax = figure.subplots()
         for part, (name, color) in enumerate(PARTS):

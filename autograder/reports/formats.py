@@ -10,6 +10,7 @@ from types import TracebackType
 
 from rich.console import Console
 
+from autograder.new_files import refuse_link
 from autograder.reports.class_results import ClassResults, StudentWork
 from course.syllabus import course_title
 
@@ -101,7 +102,8 @@ def write_text(path: Path, text: str) -> None:
     """Write one of many files, without fsync, which would take minutes for thousands.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written, or is a symbolic link.
     """
+    refuse_link(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")

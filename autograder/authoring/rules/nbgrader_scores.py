@@ -23,7 +23,7 @@ from autograder.classroom.class_folder import Work, find_work
 from autograder.classroom.pool import PoolError, grade_all
 from autograder.judging.checking.salt import PUBLIC_SALT
 from autograder.judging.records.results import SubmissionResult
-from autograder.nbgrader_course.gradebook import environment_on_path
+from autograder.nbgrader_course.gradebook import environment_for_nbgrader
 from course.syllabus import Lesson
 
 CELL_SECONDS = 60
@@ -82,7 +82,7 @@ def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Execut
     """
     scores: Scores = {}
     executed: Executed = {}
-    with environment_on_path(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
+    with environment_for_nbgrader(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
         folder = Path(temporary)
         for slug in sorted({item.lesson for item in work}):
             lesson = course.lessons[slug]
