@@ -8,6 +8,7 @@ frames or `gc`), a changed closure and a write to memory.
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import is_
@@ -16,21 +17,14 @@ from typing import Any, NamedTuple
 
 from autograder.worker.versions import version_counter
 
-MODULES: tuple[str, ...] = (
-    *("builtins", "gc", "weakref", "numpy", "torch", "torch.autograd", "torch.autograd.function"),
-    *("torch.autograd.graph", "torch.nn", "torch.nn.functional", "torch.random", "torch.utils._python_dispatch"),
-    *("torch.utils._pytree", "torch.utils.flop_counter"),
-)
-"""Modules that scenarios and instruments use, besides the course's own."""
 CLASSES: tuple[str, ...] = (
     *("torch.Tensor", "torch.UntypedStorage", "torch.nn.Module", "torch.nn.Parameter", "torch.autograd.Function"),
     *("torch.autograd.graph.saved_tensors_hooks", "torch.utils._python_dispatch.TorchDispatchMode"),
 )
 BY_TORCH = {"torch.manual_seed", "torch.nn.Module.__init__", "torch.nn.Module.__setstate__"}
 """Functions that PyTorch itself replaces when it imports its compiler, for an optimizer, say."""
-CHANGES = frozenset({"torch.utils._python_dispatch"})
-"""Modules that note in a global what runs now."""
-FOREIGN = {name.partition(".")[0] for name in MODULES}
+CHANGED_FOR_A_WHILE = frozenset({"sys", "torch.autograd.forward_ad", "torch.utils._python_dispatch", "warnings"})
+"""Modules of which programs change a global and change it back, without ill intent."""
 OURS = ("course.", "autograder.worker.")
 OPERATORS = {f"__{name}__" for name in ("add", "sub", "mul", "pow", "matmul", "eq", "lt", "le", "gt", "ge", "getitem")}
 OPERATORS |= {"__call__", "__init__", "__enter__", "__exit__"}
@@ -52,12 +46,16 @@ def noted(scenarios: dict[str, Any], without_ctypes: Callable[[], None]) -> Watc
     Args:
         without_ctypes: takes `ctypes` away; it is called in between, since the counters of versions are made with it.
     """
-    there = list(_spaces(scenarios))
+    ours = list(_own_spaces(scenarios))
+    own = [function for _, space in ours for function in _own_functions(space)]
+    used = set().union(*(_names(function.__code__) for function in own))
+    there = [*ours, *_foreign_spaces([space for _, space in ours], used)]
     versions = version_counter([space for _, space in there])
     without_ctypes()
-    own = [function for name, space in there if _is_ours(name) for function in _own_functions(space)]
-    used = set().union(*(_names(function.__code__) for function in own))
-    spaces = [(name, space, *_callables(space, None if _is_ours(name) else used)) for name, space in there]
+    spaces = [
+        (name, space, *_callables(space, None if number < len(ours) else used))
+        for number, (name, space) in enumerate(there)
+    ]
     inherited = [(name, vars(cls), _inherited(cls, used)) for name, cls in _foreign_classes()]
     codes = [(_told(function), function, function.__code__) for function in own]
     changed: list[str] = []
@@ -111,7 +109,7 @@ def _changes_of(functions: dict[FunctionType, str], changed: list[str]) -> Calla
 
 def _only_imports(name: str, space: Mapping[str, Any], before: frozenset[str]) -> bool:
     """Whether a module's namespace has changed only by what an import, or a warning, puts into it."""
-    if name in CHANGES:
+    if name in CHANGED_FOR_A_WHILE:
         return True
     new = space.keys() - before
     return bool(new) and all(key == "__warningregistry__" or _is_submodule(name, key, space[key]) for key in new)
@@ -121,17 +119,28 @@ def _is_submodule(name: str, key: str, value: Any) -> bool:
     return isinstance(value, ModuleType) and sys.modules.get(f"{name}.{key}") is value
 
 
-def _spaces(scenarios: dict[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Namespaces with their names: the scenarios' own (`""`), modules and classes."""
+def _own_spaces(scenarios: dict[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Our namespaces with their names: the scenarios' own (`""`), modules and classes."""
     yield "", scenarios
-    ours = [name for name in sys.modules if name.startswith(OURS)]
-    for name in (*MODULES, *ours):
-        module = sys.modules.get(name)
-        if module is not None:
-            yield name, vars(module)
-            if name in ours:
-                yield from _classes(name, vars(module).values())
     yield from _classes("", scenarios.values())
+    for name, module in list(sys.modules.items()):
+        if name.startswith(OURS):
+            yield name, vars(module)
+            yield from _classes(name, vars(module).values())
+
+
+def _foreign_spaces(ours: list[Mapping[str, Any]], used: set[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Namespaces of the modules that our code names, directly or as attributes of others, and of `CLASSES`."""
+    yield "builtins", vars(builtins)
+    named = [value for space in ours for value in space.values() if type(value) is ModuleType]
+    found: set[str] = {"builtins"}
+    while named:
+        module = named.pop()
+        if module.__name__ in found or module.__name__.startswith(OURS):
+            continue
+        found.add(module.__name__)
+        yield module.__name__, vars(module)
+        named += [value for key in used.intersection(vars(module)) if type(value := vars(module)[key]) is ModuleType]
     for name, cls in _foreign_classes():
         yield name, vars(cls)
 
@@ -157,11 +166,6 @@ def _told(value: type | FunctionType) -> str:
 
 _HEAP = 1 << 9
 """`Py_TPFLAGS_HEAPTYPE`, set for classes that Python code defines."""
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a namespace is recorded completely; in others only names that our code uses are."""
-    return name.partition(".")[0] not in FOREIGN
 
 
 def _callables(space: Mapping[str, Any], used: set[str] | None) -> tuple[list[str], list[Any]]:
