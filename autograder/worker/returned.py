@@ -20,7 +20,7 @@ OWN_CLASS = "returned a tensor of a class of its own ({}): return a plain tensor
 
 own_functions = torch._C.DisableTorchFunction
 """A context manager in which neither subclasses nor modes override PyTorch's functions."""
-_detach, _numpy, _backward = Tensor.detach, Tensor.numpy, Tensor.backward
+_numpy, _backward = Tensor.numpy, Tensor.backward
 
 
 def plain(value: Any) -> Any:
@@ -57,7 +57,7 @@ def array(value: Any) -> Any:
     if type(value) not in PLAIN:
         return value
     with own_functions():
-        copied: np.ndarray = _numpy(_detach(value), force=True).copy()
+        copied: np.ndarray = _numpy(value, force=True).copy()
     return copied
 
 

@@ -1,9 +1,9 @@
 """Detects that a submission replaced measuring code: scenarios, instruments and the functions that these call.
 
 This code runs in the submission's process, where a cell can replace it. It is recorded before the first cell and
-compared after each call, which finds patches of a module, a class, a scenario's globals or a function's code. A patch
-that the call has undone is found by the namespace's version. Not found are a submission that finds the record (by
-frames or `gc`), a changed closure and a write to memory.
+compared after each call, which finds patches of a module, a class or a scenario's globals. A patch that the call has
+undone is found by the namespace's version, and a function's new code by an audit hook. Not found are a submission that
+finds the record (by frames or `gc`), a changed closure and a write to memory.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ def noted(scenarios: dict[str, Any], without_ctypes: Callable[[], None]) -> Watc
         for number, (name, space) in enumerate(there)
     ]
     inherited = [(name, vars(cls), _inherited(cls, used)) for name, cls in _foreign_classes()]
-    codes = [(_told(function), function, function.__code__) for function in own]
     changed: list[str] = []
     sys.addaudithook(_changes_of({function: _told(function) for function in own}, changed))
     unchanged: list[int | None] = [None] * len(spaces)
@@ -89,14 +88,14 @@ def noted(scenarios: dict[str, Any], without_ctypes: Callable[[], None]) -> Watc
             else:
                 unchanged[number] = version
         found += [f"{name}.{key}" for name, space, keys in inherited for key in keys if key in space]
-        found += [name for name, function, code in codes if function.__code__ is not code] + changed
+        found += changed
         return ordered(keys_of(found) - by_torch)
 
     return Watch(begin, replaced)
 
 
 def _changes_of(functions: dict[FunctionType, str], changed: list[str]) -> Callable[[str, tuple[Any, ...]], None]:
-    """An audit hook that appends the names of functions whose code or defaults are set: they have no version."""
+    """An audit hook that appends the names of functions whose code or defaults are set. It can't be taken away."""
     type_of, function = type, FunctionType  # locals, which no cell can replace
     events = ("object.__setattr__", "object.__delattr__")
 
