@@ -256,13 +256,13 @@ class Guard:
         self._engine.note_ended(name)
         if name in self._forbidden:  # it was let through, so a scenario made the call
             return
+        left = self._keepsakes.left_as(args[0]) if makes_an_object and args else self._keepsakes.left_by(result)
+        if left is None:
+            return
         caller: FrameType | None = sys._getframe(2)
         if caller is not None and id(caller.f_code) in self._gated:
             caller = caller.f_back
-        if caller is not None and (id(caller.f_code) in self._inside or self._called_by_scenario(caller)):
-            return
-        left = self._keepsakes.left_as(args[0]) if makes_an_object and args else self._keepsakes.left_by(result)
-        if left is not None:
+        if caller is None or not (id(caller.f_code) in self._inside or self._called_by_scenario(caller)):
             kept = [there for there in self._kept.get(name, []) if there()]
             self._kept[name] = [*kept, left] if len(kept) < MOST_KEPT else [lambda: True]
 

@@ -25,7 +25,8 @@ class Keepsakes:
         modes = getattr(sys.modules.get("torch.utils._python_dispatch"), "TorchDispatchMode", None)
         self._ours = {cls for cls in _subclasses(modes) if cls.__module__.startswith("course.") or _of_scenarios(cls)}
         """Dispatch modes of our own instruments and scenarios."""
-        self._tensors = set() if self._torch is None else set(_subclasses(self._torch.Tensor))
+        self._tensors = set() if self._torch is None else {self._torch.Tensor, *_subclasses(self._torch.Tensor)}
+        """The classes of tensors that were there before the submission."""
 
     def left_by(self, result: Any) -> Callable[[], bool] | None:
         """A function that tells whether the object left by a call is still usable; None if the call left only data.
@@ -67,7 +68,7 @@ class Keepsakes:
             or torch._C._dispatch_tls_is_dispatch_key_included(torch._C.DispatchKey.PythonDispatcher)
             or torch._C._functorch.peek_interpreter_stack() is not None
             or torch._C._get_tracing_state() is not None
-            or any(cls not in self._tensors for cls in _subclasses(torch.Tensor))
+            or not all(map(self._tensors.issuperset, map(type.__subclasses__, self._tensors)))
         )
 
 
