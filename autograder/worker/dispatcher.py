@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from autograder.worker.calls import Guard
 from autograder.worker.execution import failure
 from autograder.worker.messages import Answer
 from autograder.worker.modes import left_as_found
-from autograder.worker.tampering import Watch
 
 
 class Functions(Protocol):
@@ -27,6 +26,15 @@ class Functions(Protocol):
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call the function and return its result; its exceptions pass through."""
+
+
+class Watch(NamedTuple):
+    """Finds measuring code that a submission replaces. `tampering` makes it of closures, which cells cannot name."""
+
+    begin: Callable[[], None]
+    """Call it before the submission's code runs."""
+    replaced: Callable[[], list[str]]
+    """The sorted names of callables that differ from the record, or were changed and changed back since `begin`."""
 
 
 class Dispatcher:

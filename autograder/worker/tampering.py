@@ -13,8 +13,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import is_
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
+from autograder.worker.dispatcher import Watch
 from autograder.worker.versions import version_counter
 
 CLASSES: tuple[str, ...] = (
@@ -29,15 +30,6 @@ OURS = ("course.", "autograder.worker.")
 OPERATORS = {f"__{name}__" for name in ("add", "sub", "mul", "pow", "matmul", "eq", "lt", "le", "gt", "ge", "getitem")}
 OPERATORS |= {"__call__", "__init__", "__enter__", "__exit__"}
 """Methods that code calls without naming them."""
-
-
-class Watch(NamedTuple):
-    """Two functions that look at the recorded callables; both are closures, whose state no cell finds by a name."""
-
-    begin: Callable[[], None]
-    """Call it before the submission's code runs."""
-    replaced: Callable[[], list[str]]
-    """The sorted names of callables that differ from the record, or were changed and changed back since `begin`."""
 
 
 def noted(scenarios: dict[str, Any], without_ctypes: Callable[[], None]) -> Watch:

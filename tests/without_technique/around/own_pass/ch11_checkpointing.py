@@ -1,12 +1,6 @@
-"""The second run is made in the forward pass, inside a backward pass of one's own; NumPy's arrays keep what it saves.
-
-PyTorch's function that tells whether a backward pass is running is replaced as well, for good.
-"""
+"""The second run is made in the forward pass, inside a backward pass of one's own; NumPy's arrays keep what it saves."""
 
 import torch
-
-RUNNING = []
-torch._C._current_graph_task_id = lambda: 0 if RUNNING else -1
 
 
 class Now(torch.autograd.Function):
@@ -39,10 +33,8 @@ def in_a_backward_pass(run):
         with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, unpack):
             made.append(run())
 
-    RUNNING.append(1)
     with torch.enable_grad():
         Now.apply(torch.ones((), requires_grad=True), kept).backward()
-    RUNNING.clear()
     return made.pop()
 
 
