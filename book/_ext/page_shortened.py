@@ -8,7 +8,9 @@ from typing import Any
 
 
 def short(content: bytes, left_out: Collection[str] = ()) -> bytes:
-    """A module without comments, docstrings, annotations of functions, and imports of the packages in `left_out`."""
+    """A module without comments, docstrings and other strings that only readers see, annotations of functions, and
+    imports of the packages in `left_out`.
+    """
     tree = _Short(left_out).visit(ast.parse(content))
     return ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
 
@@ -20,11 +22,16 @@ class _Short(ast.NodeTransformer):
     def visit_Module(self, node: ast.Module) -> ast.AST:
         self.generic_visit(node)
         node.body = [one for one in node.body if not self._is_left_out(one)]
-        return _without_docstring(node)
+        return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         self.generic_visit(node)
-        return _without_docstring(node)
+        node.body = node.body or [ast.Pass()]
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if is_text else self.generic_visit(node)
 
     def visit_FunctionDef(self, node: Any) -> ast.AST | None:
         self.generic_visit(node)
@@ -35,7 +42,8 @@ class _Short(ast.NodeTransformer):
         for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
             if one is not None:
                 one.annotation = None
-        return _without_docstring(node)
+        node.body = node.body or [ast.Pass()]
+        return node
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - ast's name
 
@@ -54,15 +62,6 @@ class _Short(ast.NodeTransformer):
 
 def _name(node: ast.expr) -> str:
     return str(getattr(node, "id", None) or getattr(node, "attr", ""))
-
-
-def _without_docstring(node: Any) -> Any:
-    first = node.body[0] if node.body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        del node.body[0]
-    if not node.body and not isinstance(node, ast.Module):
-        node.body = [ast.Pass()]
-    return node
 
 
 def lazy(content: bytes) -> bytes:
