@@ -215,7 +215,7 @@ def test_half_a_character_in_a_notebook_survives_a_reset(tmp_path: Path) -> None
     assert len(json.loads(file.read_text())["cells"]) == len(json.loads(STUB)["cells"])
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+@pytest.mark.skipif(os.name == "nt", reason="creating a symbolic link on Windows needs a privilege")
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     """A hostile folder could make `kept` a link to the files that IPython runs at startup."""
     work, elsewhere = tmp_path / "work", tmp_path / "startup"
@@ -245,7 +245,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert {one.name for one in elsewhere.iterdir()} == {"precious", "new.py"}
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+@pytest.mark.skipif(os.name == "nt", reason="creating a symbolic link on Windows needs a privilege")
 def test_no_command_of_a_learner_writes_through_a_link(backprop: Command, tmp_path: Path) -> None:
     """Formerly `check` and `watch` wrote `progress.json` beside what a handed-in link led to."""
     work, victim = tmp_path / "work", tmp_path / "victim"
