@@ -51,6 +51,9 @@ WITH_AN_ENGINE = {
 }
 """Ways that need what the lesson's other exercises make: file to lesson, exercise, and what is said."""
 
+LAST = "ch14_scaling_out"
+"""A lesson whose scenarios call `math.prod`."""
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
@@ -69,6 +72,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], d
         solution = REPOSITORY / "solutions" / f"{lesson}.py"
         sources[way, lesson] = solution
         _hand_in(folder / "class" / way / f"{lesson}.py", solution, UNEARNED / "with_an_engine" / f"{way}.py")
+    cell = folder / "replaced.py"
+    cell.write_text("import math\nmath.prod = lambda numbers: 1\n", encoding="utf-8")
+    sources["replaces prod", LAST] = REPOSITORY / "solutions" / f"{LAST}.py"
+    _hand_in(folder / "class" / "replaces prod" / f"{LAST}.py", sources["replaces prod", LAST], cell)
     command = [str(BACKPROP), "grade", str(folder / "class"), "--out", str(folder / "results")]
     subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
     return {
@@ -107,6 +114,14 @@ def test_an_engine_alone_trains_nothing(results: dict[tuple[str, str], dict[str,
     assert found[name]["points"] == 0
     assert said in found[name]["message"]
     assert result["points"] == result["max_points"] - found[name]["max_points"]
+
+
+def test_a_function_that_a_scenario_calls_by_its_module_is_watched(
+    results: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    found = {exercise["name"]: exercise for exercise in results["replaces prod", LAST]["exercises"]}
+    assert "The submission replaces math.prod: what is measured" in found["chunked_attention"]["message"]
+    assert found["chunked_attention"]["points"] == 0
 
 
 @pytest.mark.parametrize("lesson", sorted({lesson for lesson, _ in WAYS.values()}))

@@ -90,9 +90,9 @@ def _places(context: Any) -> Iterator[Path]:
 
 
 def _serve_course_of(places: Iterable[Path]) -> None:
-    """Serve the one course that files in or above these folders, or else the working folder, name.
+    """Serve the course named by a file in or above these folders, or by one in or above the working folder.
 
-    Raises `CourseError` if they name several, or one that is not trusted.
+    Raises `CourseError` if these files name several courses, or a course that is not trusted.
     """
     from course.own import CourseError, serve
     from course.trusted import found_above

@@ -130,7 +130,7 @@ class _CellRun:
         self._refused: dict[str, Failure] = {}
         """Names that failed imports did not bind, with the import's failure."""
         self._first: Failure | None = None
-        """The failure to report: the first one that is not a refused call, else the first refused call."""
+        """The failure to report: the first failure that is not a refused call, or else the first refused call."""
         self._over: list[BaseException] = []
         """Exceptions already handled; a later exception may have one of them as its context."""
         self._failures = 0

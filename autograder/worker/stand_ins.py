@@ -27,7 +27,7 @@ def stands_in_for(fullname: str) -> bool:
 
 
 class Swallow:
-    """Stands in for any object: calls, indexing, attributes and unpacking into two all give another `Swallow`."""
+    """Accepts whatever is done to it: a call, an index and an attribute give another `Swallow`, unpacking gives two."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -1,6 +1,6 @@
-// Validates a worker's messages to the page. The worker runs the code of whoever wrote the notebook, so each message is one
-// JSON text, of which only fields with these types and lengths are used. Their content may be false, but does no harm,
-// because it is shown as text.
+// Validates a worker's messages to the page. The worker runs notebooks that other people may have written, so each
+// message is one JSON text, of which the page uses only fields with these types and lengths. Their content may be false,
+// but does no harm, because the page shows it as text.
 import { LONGEST } from "./limits.js";
 import { STATUSES } from "./statuses.js";
 

@@ -145,7 +145,7 @@ def _one_pass(
 
 
 def _grad(leaf: Any) -> Any:
-    """The grad of a leaf; zeros if it has none, or one that is not numeric."""
+    """The grad of a leaf; zeros if the leaf has no grad, or a grad that is not numeric."""
     grad = np.asarray(leaf.grad)
     return grad if grad.dtype.kind in "fiub" else np.zeros(np.shape(leaf.data))
 
