@@ -95,7 +95,7 @@ class Places:
     def lessons_folder(self) -> Path:
         if not self.is_own:
             return self.root / "autograder" / "lessons"
-        _install_lessons_finder()
+        _import_lessons_of_the_served_course()
         return self.root / OWN_LESSONS
 
     def of(self, slug: str) -> Places:
@@ -190,7 +190,11 @@ class _OwnLessons(MetaPathFinder):
         return spec
 
 
-def _install_lessons_finder() -> None:
-    """Install the finder of `lessons`. Called only in processes that use a course of your own."""
+def _import_lessons_of_the_served_course() -> None:
+    """Install the finder of `lessons`, and forget the modules of a course that this process served before."""
     if not any(isinstance(finder, _OwnLessons) for finder in sys.meta_path):
         sys.meta_path.append(_OwnLessons())
+    own, imported = own_course(), sys.modules.get(OWN_LESSONS)
+    if own is not None and imported is not None and list(imported.__path__) != [str(own / OWN_LESSONS)]:
+        for name in [name for name in sys.modules if name.partition(".")[0] == OWN_LESSONS]:
+            del sys.modules[name]

@@ -15,6 +15,7 @@ from conftest import Command, run_backprop
 
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
+from autograder.collection import with_judge
 from autograder.judging.checking.reference import Reference
 from autograder.notebook import check as in_a_notebook
 from autograder.places import ROOT
@@ -313,6 +314,15 @@ def test_two_courses_are_served_side_by_side(copied: Path) -> None:
         with serving(None):
             assert (course_title(), list(syllabus())) == ours
     assert (course_title(), list(syllabus())) == ours
+
+
+def test_each_course_imports_its_own_modules(copied: Path) -> None:
+    """The modules of both are called `lessons.ch01_power_iteration...`; another course has no lesson of that name."""
+    shared = Path(POWER, "checks", "matrices.py")
+    for course in (EXAMPLE, copied):
+        with serving(course):
+            with_judge(syllabus()[POWER], lambda judge: None)
+        assert sys.modules[f"lessons.{POWER}.checks.matrices"].__file__ == str(course / "lessons" / shared)
 
 
 def test_a_cluster_grades_by_the_course_of_who_asks(copied: Path, tmp_path: Path, backprop: Command) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, UntypedStorage
 
 from course.instruments.live import storage_of
 
@@ -76,4 +76,6 @@ class Told:
                 now.append(self._word(value))
 
     def _word(self, value: Any) -> int:
-        return self._words.setdefault(str(value), len(self._words))
+        # PyTorch writes out a storage byte by byte, and its contents are not what a call is told
+        said = f"a storage of {len(value)} bytes" if isinstance(value, UntypedStorage) else str(value)
+        return self._words.setdefault(said, len(self._words))
