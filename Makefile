@@ -13,7 +13,7 @@ PIP := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip --disa
 # Images of containers set it; each of the thousands of processes of a test would compile all of our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help learn setup grade test quick lint types unit pages health book browser page-table clean book-then-pages unit-then-health
+.PHONY: help learn setup grade test quick lint types unit pages health book browser page-table clean book-then-pages unit-then-health types-counted
 .DELETE_ON_ERROR:
 
 help:
@@ -58,11 +58,13 @@ grade: .venv/.grader
 
 # The book is built on one processor, tests and health rules wait now and then: so they run beside each other.
 test: lint browser
-	@$(MAKE) --no-print-directory --jobs=3 types book-then-pages unit-then-health
-	@echo "All of it passes."
+	@rm -rf .cache/spent
+	@status=0; $(MAKE) --no-print-directory --jobs=3 types-counted book-then-pages unit-then-health || status=$$?; \
+	  $(BIN)/python benchmarks/spent.py tell; [ $$status = 0 ] && echo "All of it passes."; exit $$status
 
-book-then-pages unit-then-health:
-	@for target in $(subst -then-, ,$@); do $(MAKE) --no-print-directory $$target || exit 1; done
+book-then-pages unit-then-health types-counted:
+	@for target in $(subst -then-, ,$(subst -counted,,$@)); do \
+	  $(BIN)/python benchmarks/spent.py run $$target $(MAKE) --no-print-directory $$target || exit 1; done
 
 quick: lint types
 	$(BIN)/pytest tests -m "not slow" --numprocesses $(JOBS) --dist loadscope --quiet
@@ -76,7 +78,7 @@ types: .venv/.all
 	$(BIN)/mypy
 
 unit: .venv/.all browser
-	$(BIN)/pytest tests --ignore tests/book --numprocesses $(WAITING) --dist loadscope --no-loadscope-reorder --quiet --durations 20
+	$(BIN)/pytest tests --ignore tests/book --numprocesses $(WAITING) --dist loadscope --no-loadscope-reorder --quiet
 
 pages: .venv/.all browser
 	BOOK_HTML=book/_build/html $(BIN)/pytest tests/book --numprocesses $(JOBS) --dist loadscope --quiet

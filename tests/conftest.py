@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from gradescope_image import Image
+from spending import charge
+from spending import pytest_terminal_summary as pytest_terminal_summary
 
 from autograder.isolation import Worker, start_worker
 from autograder.judging.asking.run import SubmissionRun
@@ -64,9 +66,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    call: pytest.CallInfo[None],
+    item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what a command wrote when a test or a fixture fails because that command did."""
+    """Show what a command wrote when a test or a fixture fails because that command did; charge what it spent."""
+    if call.when == "teardown":
+        charge(item)
     report = yield
     if call.excinfo is not None and isinstance(error := call.excinfo.value, subprocess.CalledProcessError):
         for stream, written in (("stdout", error.stdout), ("stderr", error.stderr)):
