@@ -5,7 +5,7 @@ Some would never end on a graph with many paths; they give up as the judge would
 
 from __future__ import annotations
 
-PATIENCE = 100_000
+PATIENCE = 25_000
 """Number of steps after which an answer that visits every path gives up."""
 
 BY_INDEX = (
