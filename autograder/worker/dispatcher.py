@@ -78,7 +78,10 @@ class Dispatcher:
         if before is None:
             before = [snapshot(value, self.refer) for value in arguments]
         answer: Answer = {}
-        self.watch.begin()
+        guarded = bool(self.guard.forbidden)
+        watched = bool(scenario) or guarded
+        if watched:
+            self.watch.begin()
         try:
             with self.guard.call(), left_as_found():
                 if scenario:
@@ -94,8 +97,7 @@ class Dispatcher:
             answer["forbidden"] = list(self.forbidden)
         if self.guard.called:
             answer["called"] = list(self.guard.called)
-        guarded = bool(self.guard.forbidden)
-        replaced = (self.watch.replaced() if scenario or guarded else []) + (self.guard.undone() if guarded else [])
+        replaced = (self.watch.replaced() if watched else []) + (self.guard.undone() if guarded else [])
         if replaced:
             answer["replaced"] = replaced
         return answer

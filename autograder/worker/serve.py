@@ -22,7 +22,7 @@ SCENARIO = "<the check's own code>"
 """File name of a scenario in tracebacks."""
 PrefetchedCalls = list[tuple[Call, list[Any]]]
 """The requests that one check will make, with snapshots of their arguments."""
-HELD_SECONDS = 0.002
+HELD_SECONDS = 0.005
 """Answers are held at most this long while requests wait, so that a hang or crash loses few of them."""
 
 

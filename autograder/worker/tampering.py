@@ -57,18 +57,25 @@ def noted(scenarios: dict[str, Any], without_ctypes: Callable[[], None]) -> Watc
     unchanged: list[int | None] = [None] * len(spaces)
     """The version at which each namespace was last found as recorded."""
     before, keys_before = versions(), [frozenset(space) for _, space, *_ in spaces]
+    settled: list[int] = []
+    """The versions at which nothing was found; empty where namespaces have none."""
     # locals, which no cell can replace
     same, every, each, numbered, keys_of, ordered, by_torch = is_, all, map, enumerate, frozenset, sorted, BY_TORCH
     only_imports = _only_imports
 
     def begin() -> None:
-        for number, version in numbered(versions()):
-            if version != before[number]:
-                before[number], keys_before[number] = version, keys_of(spaces[number][1])
+        now = versions()
+        if now != before:
+            for number, version in numbered(now):
+                if version != before[number]:
+                    before[number], keys_before[number] = version, keys_of(spaces[number][1])
 
     def replaced() -> list[str]:
         found = []
-        for number, version in numbered(versions()):
+        now = versions()
+        if now == settled and not changed:
+            return []
+        for number, version in numbered(now):
             if version and version == unchanged[number]:
                 continue
             name, space, keys, values = spaces[number]
@@ -84,6 +91,8 @@ def noted(scenarios: dict[str, Any], without_ctypes: Callable[[], None]) -> Watc
                 unchanged[number] = version
         found += [f"{name}.{key}" for name, space, keys in inherited for key in keys if key in space]
         found += changed
+        if not found and every(now):
+            settled[:] = now
         return ordered(keys_of(found) - by_torch)
 
     return Watch(begin, replaced)
