@@ -11,7 +11,7 @@ Rosters = Annotated[
     list[Path] | None,
     typer.Option(
         help="Who is in the class: a table as a platform exports it, or a CSV with name, id, mail, section, team. "
-        "Several are joined; `grade` keeps them for reports.",
+        "Several are joined, names and sections from the first that has them; `grade` keeps all for reports.",
         show_default=False,
     ),
 ]
