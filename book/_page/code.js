@@ -64,14 +64,19 @@ export class Code {
       });
       this.still.hidden = true;
       this.buttons();
+    }).catch(() => {
+      this.opening = undefined; // the next click tries again
+      this.unkept.textContent = "The editor could not be fetched: is there a network?";
     });
     await this.opening;
+    if (!this.editor) return;
     this.editor.focus();
   }
 
   // Show or hide the reader's changes to the page's code; the library for it is loaded on the first use.
   async compare(shown) {
     await this.open();
+    if (!this.editor) return;
     await this.editor.compare(shown ? this.original : null);
     this.compared = shown;
     this.buttons();

@@ -3,7 +3,7 @@ import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { Compartment, EditorState } from "@codemirror/state";
+import { Annotation, Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
@@ -17,6 +17,7 @@ const colours = HighlightStyle.define([
 ]);
 
 const difference = new Compartment();
+const given = Annotation.define(); // a text that the page has set, which is stored already: told again, it could be older than what is stored
 const STUB = /raise NotImplementedError\(.*\)/; // selected at the start, so that typing replaces it
 
 // `run` is called for Ctrl+Enter and Shift+Enter, `changed` with the text after each change.
@@ -38,14 +39,14 @@ export function open(parent, text, { label, run, changed }) {
         ]),
         // tabindex: keys reach the editor anyway, but accessibility checkers of scrollable elements expect it
         EditorView.contentAttributes.of({ "aria-label": `${label}. Escape, then Tab, leaves the editor.`, spellcheck: "false", tabindex: "0" }),
-        EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
+        EditorView.updateListener.of((update) => update.docChanged && !update.transactions.some((one) => one.annotation(given)) && changed(update.state.doc.toString())),
       ],
     }),
   });
   return {
     get text() { return view.state.doc.toString(); },
     set text(value) {
-      if (value !== this.text) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });
+      if (value.replace(/\r\n?/g, "\n") !== this.text) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value }, annotations: given.of(true) });
     },
     async compare(original) {
       const shown = original === null ? [] : (await import("./difference.js")).from(original);

@@ -2,9 +2,10 @@
 import { element } from "../_reader/element.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
+import { asLoaded } from "./loaded.js";
 import { ageOfTexts, solution, stop, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
-import { problem, result, resultKey, write } from "./store.js";
+import { ownCells, problem, result, resultKey, write } from "./store.js";
 import { filled } from "./work.js";
 
 const SECONDS = 45; // without news from a check, on a slow machine; most cases take a tenth of a second
@@ -86,8 +87,10 @@ export class Exercise {
     }
     const before = result(this.lesson, this.name) ?? {};
     const points = Math.min(found.points, this.of);
-    const best = Math.max(before.best ?? 0, points);
-    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, misconception: name }));
+    // what code of a loaded file says of points is its own affair: it stands until a check without that code
+    const loaded = asLoaded(this.lesson).length + ownCells(this.lesson).length > 0;
+    const best = Math.max(before.loaded && !loaded ? 0 : before.best ?? 0, points);
+    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, loaded, misconception: name }));
     this.section.dataset.status = found.status;
     this.mark();
     this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;

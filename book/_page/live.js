@@ -2,9 +2,10 @@
 import { element } from "../_reader/element.js";
 import { Code, Line, Switch } from "./code.js";
 import { each } from "./each.js";
-import { lessonNotebook, needData, NO_NETWORK, solution, stop, Stopped, withPython } from "./python.js";
+import { lessonNotebook, needData, NO_NETWORK, solution, spoiled, stop, Stopped, withPython } from "./python.js";
 import { drawing } from "./picture.js";
-import { draftKey, read } from "./store.js";
+import { asLoaded } from "./loaded.js";
+import { draftKey, ownCells, read } from "./store.js";
 import { filled } from "./work.js";
 
 const SECONDS = 600;
@@ -92,6 +93,7 @@ class Live {
       // code that ran here earlier could forge the plan to get more of the reader's work than the page's code imports
       if (!lessons.includes(slug) || !cells.some((cell) => cell.includes(slug))) throw new Error(`This page's code does not import ${slug}.`);
       const missing = await unwritten(slug, names);
+      if (slug !== this.name && (asLoaded(slug).length || ownCells(slug).length)) spoiled();
       const solved = missing.length ? await solution(slug) : null;
       if (missing.length && !solved) {
         this.line.show({ text: `This cell calls ${missing.join(" and ")}, ${missing.length > 1 ? "exercises" : "an exercise"} that you have not written yet.` });

@@ -21,9 +21,11 @@ export function chapter(box) {
     entries.forEach(([one, text]) => write(one, text));
     afresh();
   };
-  let shown;
+  let shown, ran = [];
   const showOwn = () => {
     const cells = ownCells(lesson), answers = asLoaded(lesson);
+    if (ran.some((one) => !answers.includes(one))) afresh(); // typed over: what ran must not judge what stands there now
+    ran = answers;
     const now = JSON.stringify([cells, answers.length]);
     if (now !== shown) runsToo(cells, answers); // an unchanged list is not rebuilt, so that it stays open
     shown = now;

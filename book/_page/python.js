@@ -128,6 +128,11 @@ const listeners = new Set();
 export const whenReplaced = (to) => listeners.add(to);
 export const ageOfTexts = () => age;
 
+// What runs now was given code of a file that this page does not count: it judges nothing afterwards.
+export function spoiled() {
+  if (working && current) current.age = -1;
+}
+
 export function stop(why = "Stopped.") {
   const one = current;
   if (!one || !working) return;

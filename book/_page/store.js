@@ -70,15 +70,19 @@ function again() {
 
 // Store all entries, or none if storage is full. Returns whether there was room.
 export function writeAll(entries) {
-  const before = entries.map(([key]) => [PREFIX + key, stored(key)]);
-  const refused = entries.map(([key, value]) => stores(key, value));
-  if (refused.includes(FULL)) {
-    before.forEach(([key]) => localStorage.removeItem(key)); // makes room to restore the old values
-    before.forEach(([key, value]) => value === null || localStorage.setItem(key, value));
-    return false;
-  }
+  const all = entries.map(([key, value]) => ({ key, value, more: taken(key) ? 0 : size(key, value) - size(key, stored(key)) }));
+  if (!roomFor(all.reduce((sum, { more }) => sum + more, 0))) return false;
+  // those that shrink first, so that what is stored is never more than in the end
+  for (const { key, value } of all.sort((one, other) => one.more - other.more)) stores(key, value);
   entries.forEach(([key, value]) => write(key, value));
   return true;
+}
+const size = (key, value) => (value === null ? 0 : PREFIX.length + key.length + value.length);
+// Tried with a value of its own: a storage that is over its limit, as two tabs can leave it, takes back nothing that was removed.
+function roomFor(letters) {
+  const why = stores("room", "x".repeat(Math.max(0, letters)));
+  stores("room", null);
+  return why !== FULL;
 }
 
 // Why the value of this key, or without a key of any, is not stored; "" if it is.
@@ -86,9 +90,29 @@ export const problem = (key) => (key === undefined ? [...unkept.values()][0]?.wh
 
 // `to(key, value, elsewhere)` is called for changes here and in other tabs (`elsewhere`).
 export function listen(to) { listeners.add(to); }
-addEventListener("storage", ({ key, newValue }) => {
+function heard(key, value) {
+  const own = /^draft:/.test(key) ? unkept.get(key)?.value ?? null : null;
+  if (own !== null && own !== value) { // another tab's text is newer: Undo brings back this one
+    unkept.delete(key);
+    replacing(key, value, own).slice(1).forEach(([one, text]) => write(one, text));
+  }
   if (unkept.size) again();
-  if (key?.startsWith(PREFIX)) tell(key.slice(PREFIX.length), newValue, true);
+  tell(key, value, true);
+}
+addEventListener("storage", ({ key, newValue }) => {
+  if (key?.startsWith(PREFIX)) heard(key.slice(PREFIX.length), newValue);
+  else if (unkept.size) again();
+});
+
+// A page in the cache of Back and Forward hears nothing: on its return it looks what has changed.
+const all = () => { try { return new Map(Object.entries(localStorage).filter(([key]) => key.startsWith(PREFIX))); } catch { return new Map(); } };
+let left;
+addEventListener("pagehide", () => (left = all()));
+addEventListener("pageshow", ({ persisted }) => {
+  if (!persisted || !left) return;
+  const now = all();
+  for (const key of new Set([...left.keys(), ...now.keys()]))
+    if (left.get(key) !== now.get(key)) heard(key.slice(PREFIX.length), now.get(key) ?? null);
 });
 
 export const draftKey = (cell) => `draft:${cell}`;
@@ -118,9 +142,9 @@ const points = (value) => (Number.isFinite(value) ? Math.min(Math.max(value, 0),
 export function result(lesson, exercise) {
   const found = parsed(resultKey(lesson, exercise));
   if (!STATUSES.includes(found?.status)) return null;
-  const { status, best, of, misconception, hints } = found;
+  const { status, best, of, misconception, hints, loaded } = found;
   return {
-    status, points: points(found.points), of: points(of), best: points(best), hints: Math.floor(points(hints)),
+    status, points: points(found.points), of: points(of), best: points(best), hints: Math.floor(points(hints)), loaded: loaded === true,
     misconception: typeof misconception === "string" ? misconception : null,
   };
 }

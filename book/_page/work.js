@@ -6,7 +6,8 @@ import { afresh, lessonNotebook } from "./python.js";
 import { draftKey, ownCells, ownCellsKey, read, replacing, taken, writeAll } from "./store.js";
 
 const LARGEST = 20_000_000; // bytes of a notebook
-const joined = (source) => (Array.isArray(source) ? source.join("") : String(source ?? ""));
+// As the editor has it, with \n alone: the same text must not be another one once an editor has held it.
+const joined = (source) => (Array.isArray(source) ? source.join("") : String(source ?? "")).replace(/\r\n?/g, "\n");
 const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const isText = (one) => typeof one === "string";
 const isCell = (one) => isText(one?.cell_type) && (isText(one.source) || (Array.isArray(one.source) && one.source.every(isText)));
@@ -86,6 +87,7 @@ export async function load(slug, file) {
   const own = notebook.cells.filter(solvable);
   const { texts: found, more } = inParts(theirs, notebook);
   const known = own.filter((cell) => found.has(nameOf(cell)));
+  if (known.length < found.size / 2) throw new Error(`${file.name} is a notebook of another chapter: most of its exercises are not in this one.`);
   if (!known.length) throw new Error(`${file.name} is not a notebook of this chapter: it has none of its exercises.`);
   const answers = known.map((cell) => ({ cell, source: found.get(nameOf(cell)) })).filter(({ cell, source }) => source !== joined(cell.source));
   const aside = answers.find(({ cell }) => taken(draftKey(cell.id)));

@@ -15,7 +15,7 @@ export function keepPlace() {
     const share = Math.min(1, Math.max(0, (innerHeight - top) / height));
     bar.style.transform = `scaleX(${share})`;
     const percent = Math.round(100 * share);
-    if (scrollY > 0 && percent > furthest) keep(placeKey(lesson()), (furthest = percent));
+    if (scrollY > 0 && percent > (furthest = Math.max(furthest, placeIn(lesson())))) keep(placeKey(lesson()), (furthest = percent));
   };
   addEventListener("scroll", () => {
     if (!waiting) requestAnimationFrame(look);

@@ -211,25 +211,30 @@ try:
 except BaseException as error:
     answer = "no"
 print(sorted(set(js.Object.getOwnPropertyNames(js.self).to_py()) & {"caches", "indexedDB", "fetch"}))
-js.fetch("ADDRESS/leak?draft").catch(lambda error: print("fetch:", error.message))
+one = js.self  # the worker's own fetch stood in front of the browser's, which was still there
+while one:
+    fetch = getattr(one, "fetch", None)
+    if fetch:
+        js.Reflect.apply(fetch, js.self, js.Array.of("ADDRESS/leak?draft")).catch(lambda error: print("no"))
+    one = js.Object.getPrototypeOf(one)
 """
 
 
 def test_python_reaches_neither_the_origin_nor_another_host(reader: Reader, server: Server) -> None:
     visit(reader)
-    reader.js("caches.open('backprop-book-test').then((cache) => cache.put('mine', new Response('mine')))")
+    reader.js("caches.open('of-the-test').then((cache) => cache.put('mine', new Response('mine')))")
     code = REACH.replace("ADDRESS", reader.address).replace("await_it(", "(")
     reader.fill(CELL, code)
     reader.press(CELL, "Run")
     reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
     said = reader.text(f"{CELL} .live-out")
     assert said.splitlines()[0] == "[]", said
-    assert [address for address in server.asked if "leak" in address] == []
+    reader.js("fetch('after-the-leaks').then((got) => got.status)")
+    assert [address for address in server.asked if "leak?" in address] == []
     assert (
-        reader.js("caches.open('backprop-book-test').then((cache) => cache.match('mine')).then((one) => one.text())")
-        == "mine"
+        reader.js("caches.open('of-the-test').then((cache) => cache.match('mine')).then((one) => one.text())") == "mine"
     )
-    reader.js("caches.delete('backprop-book-test')")
+    reader.js("caches.delete('of-the-test')")
 
 
 def test_a_worker_that_floods_or_ends_is_told(reader: Reader) -> None:
