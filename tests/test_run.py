@@ -106,6 +106,16 @@ def test_below_a_statement_that_fails_definitions_are_made(run_cells: Make, impo
     assert run.ask(request_of("unneeded", []), 5.0) == {"missing": True}
 
 
+def test_a_function_that_no_cell_defines_is_asked_for_once(run_cells: Make) -> None:
+    """Each check of each exercise that a learner has not begun waited for the same answer."""
+    run = run_cells("def g(): return 1")
+    assert run.ask(request_of("f", [1]), 5.0) == {"missing": True}
+    assert run.process.transport is not None
+    received = run.process.transport.received
+    assert run.ask(request_of("f", [2]), 5.0) == {"missing": True}
+    assert run.process.transport.received == received
+
+
 def test_what_ends_a_cell_a_million_times_is_left_alone(run_cells: Make) -> None:
     run = run_cells("1 / 0\n" + "def f(x=undefined): pass\n" * 2000, "def g():\n    return 1")
     assert value(run, "g") == 1

@@ -70,6 +70,8 @@ class SubmissionRun:
         self._in_step = True
         """Whether it has sent one answer per request so far; if not, it is asked about one exercise at a time."""
         self._ended: dict[str, TimedOut | Crashed] = {}
+        self._undefined: set[str] = set()
+        """Functions that the cells do not define; each is asked for once."""
         self._returned: dict[str, int] = {}
         self._was_slow: set[str] = set()
         """Exercises that have exceeded a time limit once; later calls get less time."""
@@ -163,11 +165,15 @@ class SubmissionRun:
         if self.account.returned > RETURNED_BYTES:
             raise Crashed(f"All calls have returned more than {RETURNED_BYTES >> 20} MiB; {name} was not called.")
         answer = self._prefetched_answer(request)
+        if answer is None and name in self._undefined:
+            return {"missing": True}
         if answer is None or is_stale(answer):
             answer = self._call_now(name, request, seconds)
         if is_stale(answer):
             self._restart()
             answer = self._call_now(name, request, seconds)
+        if answer.get("missing") is True:
+            self._undefined.add(name)
         return answer
 
     def _prefetched_answer(self, request: Call) -> Answer | None:
