@@ -32,6 +32,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
     "test_nbgrader_course",
+    "test_unearned",
     "test_red_team_beside",
     "test_red_team",
     "test_red_team_bounds",

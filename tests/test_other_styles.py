@@ -25,6 +25,11 @@ FILES = sorted(STYLES.rglob("*.py"))
 
 @pytest.mark.parametrize("slug", sorted({file.stem for file in FILES}))
 def test_everything_is_earned(slug: str) -> None:
+    """In ch14 this takes more than 20 s of processor time: two styles do attention row by row or key by key.
+
+    That is some 150,000 operations, each of which the check of memory watches. Only these styles show that such
+    answers are still measured in time.
+    """
     workers = Workers(find_lesson(slug), "process")
 
     def grade_all(judge: Judge) -> dict[str, SubmissionResult]:

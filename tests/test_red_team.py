@@ -46,6 +46,11 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
+    """Grades the class, and its honest students once more by themselves: more than 20 s of processor time.
+
+    Only this class attacks the sandbox and the channel in a NumPy lesson, by the real command. The dearest attacks fill
+    the disk, the memory and the answers up to their limits.
+    """
     folder = Path(os.path.realpath(tmp_path_factory.mktemp("red")))
     for name in ("tmp", "home", "outside"):
         (folder / name).mkdir()

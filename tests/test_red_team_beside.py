@@ -138,6 +138,11 @@ def _write(path: Path, content: str) -> None:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
+    """Grades the class, which takes more than 20 s of processor time.
+
+    Only this class attacks scenarios, call-backs and lessons with PyTorch. Most of the time goes into the search for
+    the names of wrong `gradcheck`s, which runs the known mistakes on all inputs, and into ch11's honest answers.
+    """
     folder = Path(os.path.realpath(tmp_path_factory.mktemp("beside")))
     for name in ("tmp", "home", "outside"):
         (folder / name).mkdir()

@@ -7,19 +7,21 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hostile_class import HONEST_PART, LESSON, RED_TEAM, backprop, write
+from hostile_class import HONEST_PART, LESSON, RED_TEAM, REPOSITORY, backprop, write
 from traces import processes_of
 
-from autograder.isolation import Worker, start_worker
+from autograder.collection import with_judge
+from autograder.isolation import Worker, Workers, start_worker
 from autograder.judging.asking import account, submission_process
 from autograder.judging.asking import run as judging_run
 from autograder.judging.asking.run import SubmissionRun, request_of
 from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.judging.records.errors import Crashed, TimedOut, WorkerLost
-from autograder.submission import Submission
+from autograder.submission import Submission, read_submission
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
 
@@ -104,6 +106,24 @@ def test_large_answers_are_counted(run_of: Callable[..., SubmissionRun], monkeyp
     with pytest.raises(Crashed, match="was not called again"):
         run.ask(request_of("f", []), 60.0)
     assert run.ask(request_of("g", []), 60.0)["value"] == 1
+
+
+def test_a_function_that_hangs_is_waited_for_twice_and_its_neighbours_are_not(tmp_path: Path) -> None:
+    """Once with the other known calls, once by itself, however many exercises of the class's checks call it."""
+    called = tmp_path / "called"
+    solution = read_submission(REPOSITORY / "solutions" / f"{LESSON}.py")
+    hangs = f"import time\ndef forward(*_, **__):\n    open({str(called)!r}, 'a').write('.')\n    time.sleep(600)"
+    lesson = find_lesson(LESSON)
+    names = "single_example_gradients", "forward", "cross_entropy_loss", "backward"
+    quick = replace(lesson, exercises=tuple(replace(lesson.exercise(name), seconds=2.0) for name in names))
+    workers = Workers(quick, "process")
+    try:
+        submission = Submission.of_cells("work.py", [*(cell.source for cell in solution.cells), hangs])
+        result = with_judge(quick, lambda judge: judge.grade(submission, workers, of_many=True))
+    finally:
+        workers.stop()
+    assert [one.status for one in result.exercises] == ["passed", "timeout", "passed", "timeout"]
+    assert called.read_text() == ".."
 
 
 def test_a_plain_process_leaves_no_children_either(tmp_path: Path) -> None:

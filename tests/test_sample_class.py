@@ -68,7 +68,10 @@ STATUS = {
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[tuple[str, str], dict[str, Any]], str]:
-    """All results by student and lesson, and what the command printed."""
+    """All results by student and lesson, and what the command printed. It takes more than 20 s of processor time.
+
+    Only this class has a submission of every lesson, so only it shows that one command grades the whole course.
+    """
     out = tmp_path_factory.mktemp("results")
     salt = secrets.token_hex(8)  # what each earns does not depend on it
     command = [str(Path(sys.executable).with_name("backprop")), "grade", str(ROOT / SAMPLE_CLASS), "--out", str(out)]

@@ -1,16 +1,12 @@
-"""Right values without the technique that an exercise is about earn nothing, nor do instruments that were replaced."""
+"""What an exercise forbids, and what measures its technique: replaced instruments, refused calls, harmless experiments.
+
+`test_unearned` grades a class of answers without the technique.
+"""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,22 +14,9 @@ from autograder.collection import with_judge
 from autograder.isolation import Workers
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.submission import Submission
-from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
-
-TESTS = Path(__file__).parent
-BACKPROP = Path(sys.executable).with_name("backprop")
-WITHOUT = {
-    "ch08_custom_functions": ["Square", "GELU", "GELUTanh", "RoundSTE", "FusedCrossEntropy"],
-    "ch11_checkpointing": ["checkpoint", "checkpoint_sequential", "offload_to_cpu", "reversible_block"],
-    "ch12_debugging": ["fix_06", "fix_11"],
-    "ch14_scaling_out": ["chunked_attention", "chunked_attention_vjp"],
-}
-"""Lesson to the exercises of `tests/without_technique`, all of which have right values."""
-
-NO_POINTS = re.compile(r"No points(?:, even for what is right)?: ")
 
 RIGHT = """
 import math, torch
@@ -117,88 +100,6 @@ class GELU(torch.autograd.Function):
         cdf = 0.5 * (1 + torch.erf(x / math.sqrt(2)))
         return g * (cdf + x * torch.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
 """
-
-
-@pytest.mark.skipif(landlock_abi() < 1, reason="a class is graded in the sandbox, and there is no Landlock")
-def test_right_values_without_the_technique_earn_nothing(tmp_path: Path) -> None:
-    for lesson in WITHOUT:
-        folder = tmp_path / "class" / "plain"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{lesson}.py").write_bytes((TESTS / "without_technique" / f"{lesson}.py").read_bytes())
-    command = [str(BACKPROP), "grade", str(tmp_path / "class"), "--out", str(tmp_path / "results")]
-    subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
-    for lesson, names in WITHOUT.items():
-        result = json.loads(
-            (tmp_path / "results" / "students" / "plain" / f"{lesson}.json").read_text(encoding="utf-8")
-        )
-        found: dict[str, Any] = {exercise["name"]: exercise for exercise in result["exercises"]}
-        assert {name: found[name]["points"] for name in names} == dict.fromkeys(names, 0.0)
-        for name in names:
-            assert f"{name} is about how it is done" in found[name]["message"]
-            assert NO_POINTS.search(found[name]["message"])
-            assert any(check["passed"] for check in found[name]["checks"] if check["promise"] == "value")
-
-
-@pytest.mark.skipif(landlock_abi() < 1, reason="a class is graded in the sandbox, and there is no Landlock")
-def test_ways_around_earn_nothing(tmp_path: Path) -> None:
-    """The work done by PyTorch's own functions: under other names, by copies, earlier, for another exercise, unseen."""
-    files = sorted((TESTS / "without_technique" / "around").glob("*/*.py"))
-    shutil.copytree(TESTS / "without_technique" / "around", tmp_path / "class")
-    command = [str(BACKPROP), "grade", str(tmp_path / "class"), "--out", str(tmp_path / "results")]
-    subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
-    said = {}
-    for file in files:
-        result = json.loads(
-            (tmp_path / "results" / "students" / file.parent.name / f"{file.stem}.json").read_text("utf-8")
-        )
-        written = [exercise for exercise in result["exercises"] if exercise["status"] != "missing"]
-        assert len(written) >= 1, result["message"]
-        for exercise in written:
-            assert (file.parent.name, exercise["name"], exercise["points"]) == (file.parent.name, exercise["name"], 0)
-            refused = exercise["status"] == "forbidden"
-            technique = find_lesson(file.stem).exercise(exercise["name"]).technique
-            right = any(check["passed"] for check in exercise["checks"] if check["promise"] == "value")
-            assert refused or not (technique and right) or NO_POINTS.search(exercise["message"]), exercise["message"]
-            said[file.parent.name, exercise["name"]] = exercise["message"]
-    for folder in ("the_engine", "no_names"):
-        assert "calls torch.autograd.backward, which does this exercise's work" in said[folder, "GELU"]
-    assert "calls torch.autograd.graph.Node.__call__, which does this exercise's work" in said["by_hand", "Square"]
-    assert "calls torch.nn.functional.gumbel_softmax, which does" in said["compiled_again", "gumbel_softmax_st"]
-    assert "torch._C.CompilationUnit.__init__ is not run here" in said["from_text", "gumbel_softmax_st"]
-    assert "a kernel for operations of aten is not run here" in said["own_kernels", "run_gradcheck"]
-    assert "still alive when the next but one begins" in said["one_graph", "fix_06"]
-    assert "the backward pass is to run it once more" in said["own_pass", "checkpoint"]
-    for folder in ("all_but_one_node", "first_nodes"):
-        assert "4 of 4 graphs were alive at once" in said[folder, "running_mean_loss"]
-    followed = r"these were changed, and the (losses|steps) did not follow"
-    assert re.search(followed, said["probed_weights", "fix_11"])
-    replaced = said["guard_replaced", "clip_grad_norm"]
-    assert "The submission replaces autograder.worker.calls.Guard._refuse" in replaced
-    for name in ("offload_to_cpu", "hvp", "chunked_attention_vjp"):
-        assert "so it is refused while the cells run" in said["at_import", name]
-    two_faced = said["two_faced", "chunked_attention"]
-    assert "No points: how chunked_attention is done is measured on right values only." in two_faced
-
-
-@pytest.mark.skipif(landlock_abi() < 1, reason="a class is graded in the sandbox, and there is no Landlock")
-def test_what_is_computed_in_a_thread_is_noticed(tmp_path: Path) -> None:
-    """What a Hessian costs is measured in one thread; a number for all slopes is no tangent that goes forward."""
-    lesson = "ch13_beyond_first_order"
-    shutil.copytree(TESTS / "without_technique" / "in_a_thread", tmp_path / "class" / "in_a_thread")
-    command = [str(BACKPROP), "grade", str(tmp_path / "class"), "--out", str(tmp_path / "results")]
-    subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
-    result = json.loads(
-        (tmp_path / "results" / "students" / "in_a_thread" / f"{lesson}.json").read_text(encoding="utf-8")
-    )
-    found: dict[str, Any] = {exercise["name"]: exercise for exercise in result["exercises"]}
-    for name, failing in [
-        ("hvp", {"test_no_hessian"}),
-        ("hvp_forward_over_reverse", {"test_no_hessian", "test_tangent_goes_forward"}),
-    ]:
-        for visible in (True, False):
-            checks = [check for check in found[name]["checks"] if check["visible"] is visible]
-            assert failing <= {check["name"] for check in checks if not check["passed"]}
-    assert "computed in another thread" in found["hvp"]["message"]
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,14 @@
-"""Answers that have the numbers without the work: each earned points once, and earns none.
+"""Answers that have the numbers without the work, or without the technique of an exercise: each earns nothing.
 
-Each file of `unearned/` is one way for one exercise, and says in its first line how. Graded by the command, beside the
-solutions, with a salt.
+Each file of `unearned/` and of `without_technique/` is one way, and says in its first line how. One command grades them
+all, in one class with the solutions, with a salt.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,11 @@ from typing import Any
 import pytest
 
 from autograder.worker.landlock import landlock_abi
+from course.syllabus import find_lesson
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 UNEARNED = Path(__file__).with_name("unearned")
+WITHOUT_TECHNIQUE = Path(__file__).with_name("without_technique")
 BACKPROP = Path(sys.executable).with_name("backprop")
 WAYS = {
     "solved_sweep": ("ch01_computation_graph", "reverse_sweep"),
@@ -51,21 +54,44 @@ WITH_AN_ENGINE = {
 }
 """Ways that need what the lesson's other exercises make: file to lesson, exercise, and what is said."""
 
+WITHOUT = {
+    "ch08_custom_functions": ["Square", "GELU", "GELUTanh", "RoundSTE", "FusedCrossEntropy"],
+    "ch11_checkpointing": ["checkpoint", "checkpoint_sequential", "offload_to_cpu", "reversible_block"],
+    "ch12_debugging": ["fix_06", "fix_11"],
+    "ch14_scaling_out": ["chunked_attention", "chunked_attention_vjp"],
+}
+"""Lesson to the exercises of the files in `without_technique`, all of which have right values."""
+AROUND = sorted((WITHOUT_TECHNIQUE / "around").glob("*/*.py"))
+IN_A_THREAD = "ch13_beyond_first_order"
+
 LAST = "ch14_scaling_out"
 """A lesson whose scenarios call `math.prod`."""
 
+NO_POINTS = re.compile(r"No points(?:, even for what is right)?: ")
+
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
+    pytest.mark.skipif(landlock_abi() < 1, reason="a class is graded in the sandbox, and there is no Landlock"),
 ]
+fully_confined = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+
+Results = dict[tuple[str, str], dict[str, Any]]
+"""Student and lesson to result."""
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
-    """Student and lesson to result."""
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Grades the class, which takes a minute of processor time.
+
+    Only this class has ways to the right numbers without the work: most of its time goes into calling them, naming
+    their mistakes, and importing PyTorch's compilers, which some of them use.
+    """
     folder = tmp_path_factory.mktemp("unearned")
     sources = {(way, lesson): UNEARNED / f"{way}.py" for way, (lesson, _) in WAYS.items()}
     sources |= {("honest", lesson): REPOSITORY / "solutions" / f"{lesson}.py" for lesson, _ in WAYS.values()}
+    sources |= {("plain", lesson): WITHOUT_TECHNIQUE / f"{lesson}.py" for lesson in WITHOUT}
+    sources |= {(file.parent.name, file.stem): file for file in AROUND}
+    sources["in_a_thread", IN_A_THREAD] = WITHOUT_TECHNIQUE / "in_a_thread" / f"{IN_A_THREAD}.py"
     for (student, lesson), source in sources.items():
         _hand_in(folder / "class" / student / f"{lesson}.py", source)
     for way, (lesson, *_) in WITH_AN_ENGINE.items():
@@ -97,8 +123,9 @@ def test_every_way_is_tried() -> None:
     assert {file.stem for file in (UNEARNED / "with_an_engine").glob("*.py")} == set(WITH_AN_ENGINE)
 
 
+@fully_confined
 @pytest.mark.parametrize("way", WAYS)
-def test_no_point_without_the_work(results: dict[tuple[str, str], dict[str, Any]], way: str) -> None:
+def test_no_point_without_the_work(results: Results, way: str) -> None:
     lesson, name = WAYS[way]
     result = results[way, lesson]
     assert result["status"] == "graded", result["message"]
@@ -106,8 +133,9 @@ def test_no_point_without_the_work(results: dict[tuple[str, str], dict[str, Any]
     assert result["points"] == 0
 
 
+@fully_confined
 @pytest.mark.parametrize("way", WITH_AN_ENGINE)
-def test_an_engine_alone_trains_nothing(results: dict[tuple[str, str], dict[str, Any]], way: str) -> None:
+def test_an_engine_alone_trains_nothing(results: Results, way: str) -> None:
     lesson, name, said = WITH_AN_ENGINE[way]
     result = results[way, lesson]
     found = {exercise["name"]: exercise for exercise in result["exercises"]}
@@ -116,15 +144,83 @@ def test_an_engine_alone_trains_nothing(results: dict[tuple[str, str], dict[str,
     assert result["points"] == result["max_points"] - found[name]["max_points"]
 
 
-def test_a_function_that_a_scenario_calls_by_its_module_is_watched(
-    results: dict[tuple[str, str], dict[str, Any]],
-) -> None:
+@fully_confined
+def test_what_takes_too_long_is_ended(results: Results) -> None:
+    """Wide networks are asked for so that complex steps of whole hidden units take longer than a call may."""
+    found = {
+        exercise["name"]: exercise
+        for exercise in results["steps_by_differences", WAYS["steps_by_differences"][0]]["exercises"]
+    }
+    assert found["train"]["status"] == "timeout"
+    assert "train did not return within 30 seconds" in found["train"]["message"]
+
+
+@fully_confined
+def test_a_function_that_a_scenario_calls_by_its_module_is_watched(results: Results) -> None:
     found = {exercise["name"]: exercise for exercise in results["replaces prod", LAST]["exercises"]}
     assert "The submission replaces math.prod: what is measured" in found["chunked_attention"]["message"]
     assert found["chunked_attention"]["points"] == 0
 
 
+@fully_confined
 @pytest.mark.parametrize("lesson", sorted({lesson for lesson, _ in WAYS.values()}))
-def test_who_does_the_work_has_the_points(results: dict[tuple[str, str], dict[str, Any]], lesson: str) -> None:
+def test_who_does_the_work_has_the_points(results: Results, lesson: str) -> None:
     result = results["honest", lesson]
     assert (result["points"], result["message"]) == (result["max_points"], "")
+
+
+def test_right_values_without_the_technique_earn_nothing(results: Results) -> None:
+    for lesson, names in WITHOUT.items():
+        found = {exercise["name"]: exercise for exercise in results["plain", lesson]["exercises"]}
+        assert {name: found[name]["points"] for name in names} == dict.fromkeys(names, 0.0)
+        for name in names:
+            assert f"{name} is about how it is done" in found[name]["message"]
+            assert NO_POINTS.search(found[name]["message"])
+            assert any(check["passed"] for check in found[name]["checks"] if check["promise"] == "value")
+
+
+def test_ways_around_earn_nothing(results: Results) -> None:
+    """The work done by PyTorch's own functions: under other names, by copies, earlier, for another exercise, unseen."""
+    said = {}
+    for file in AROUND:
+        result = results[file.parent.name, file.stem]
+        written = [exercise for exercise in result["exercises"] if exercise["status"] != "missing"]
+        assert len(written) >= 1, result["message"]
+        for exercise in written:
+            assert (file.parent.name, exercise["name"], exercise["points"]) == (file.parent.name, exercise["name"], 0)
+            refused = exercise["status"] == "forbidden"
+            technique = find_lesson(file.stem).exercise(exercise["name"]).technique
+            right = any(check["passed"] for check in exercise["checks"] if check["promise"] == "value")
+            assert refused or not (technique and right) or NO_POINTS.search(exercise["message"]), exercise["message"]
+            said[file.parent.name, exercise["name"]] = exercise["message"]
+    for folder in ("the_engine", "no_names"):
+        assert "calls torch.autograd.backward, which does this exercise's work" in said[folder, "GELU"]
+    assert "calls torch.autograd.graph.Node.__call__, which does this exercise's work" in said["by_hand", "Square"]
+    assert "calls torch.nn.functional.gumbel_softmax, which does" in said["compiled_again", "gumbel_softmax_st"]
+    assert "torch._C.CompilationUnit.__init__ is not run here" in said["from_text", "gumbel_softmax_st"]
+    assert "a kernel for operations of aten is not run here" in said["own_kernels", "run_gradcheck"]
+    assert "still alive when the next but one begins" in said["one_graph", "fix_06"]
+    assert "the backward pass is to run it once more" in said["own_pass", "checkpoint"]
+    for folder in ("all_but_one_node", "first_nodes"):
+        assert "4 of 4 graphs were alive at once" in said[folder, "running_mean_loss"]
+    followed = r"these were changed, and the (losses|steps) did not follow"
+    assert re.search(followed, said["probed_weights", "fix_11"])
+    replaced = said["guard_replaced", "clip_grad_norm"]
+    assert "The submission replaces autograder.worker.calls.Guard._refuse" in replaced
+    for name in ("offload_to_cpu", "hvp", "chunked_attention_vjp"):
+        assert "so it is refused while the cells run" in said["at_import", name]
+    two_faced = said["two_faced", "chunked_attention"]
+    assert "No points: how chunked_attention is done is measured on right values only." in two_faced
+
+
+def test_what_is_computed_in_a_thread_is_noticed(results: Results) -> None:
+    """What a Hessian costs is measured in one thread; a number for all slopes is no tangent that goes forward."""
+    found = {exercise["name"]: exercise for exercise in results["in_a_thread", IN_A_THREAD]["exercises"]}
+    for name, failing in [
+        ("hvp", {"test_no_hessian"}),
+        ("hvp_forward_over_reverse", {"test_no_hessian", "test_tangent_goes_forward"}),
+    ]:
+        for visible in (True, False):
+            checks = [check for check in found[name]["checks"] if check["visible"] is visible]
+            assert failing <= {check["name"] for check in checks if not check["passed"]}
+    assert "computed in another thread" in found["hvp"]["message"]

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging.asking.local_run import LocalRun
-from autograder.judging.asking.prefetched import PrefetchedCall, PrefetchedCheck, request_key
-from autograder.judging.asking.run import called
+from autograder.judging.asking.prefetched import PrefetchedCall, PrefetchedCheck, called, request_key
 from autograder.judging.checking.reference import Reference
 from autograder.judging.records.errors import LearnerError
 from autograder.worker import wire

@@ -72,11 +72,18 @@ class Conversation(Dispatcher):
         elif request["do"] == "call" or request["do"] == "scenario":
             self.reply(self.make(request))
         elif request["do"] == "prefetched":
-            for calls in self.prefetched[request["exercise"]]:
-                self.answer_all(calls)
+            self.answer_checks(self.prefetched[request["exercise"]])
         elif request["do"] == "calls":
-            for calls in noted_calls(request["checks"]):
-                self.answer_all(calls)
+            self.answer_checks(noted_calls(request["checks"]))
+
+    def answer_checks(self, checks: list[PrefetchedCalls]) -> None:
+        """Make and answer the calls of one exercise's checks.
+
+        All answers are written at the end: if the next exercise hangs, the judge must not wait for these.
+        """
+        for calls in checks:
+            self.answer_all(calls)
+        self.flush_in_time(more=False)
 
     def answer_all(self, calls: PrefetchedCalls) -> None:
         """Make and answer the calls of one check, one by one; an exception is an answer and stops nothing."""

@@ -51,6 +51,9 @@ def train(X, y, hidden=64, epochs=30, lr=0.2, seed=0):
         s = np.where(norms > 1e-3, ((Q.T @ R) ** 2).sum(1) / np.maximum(norms, 1e-3) ** 2, -1)
         s[chosen] = -1
         k = int(s.argmax())
+        if s[k] < 0:  # no feature is left
+            chosen += [k] * (hidden - len(chosen))
+            break
         chosen.append(k)
         q = Q[:, k] / norms[k]
         R = R - np.outer(q, q @ R)

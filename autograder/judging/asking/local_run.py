@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.judging.asking.prefetched import Prefetched
-from autograder.judging.asking.run import called
+from autograder.judging.asking.prefetched import Prefetched, called
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.asking.transport import revive
 from autograder.judging.records.errors import Crashed

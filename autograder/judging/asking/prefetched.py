@@ -16,6 +16,7 @@ import itertools
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from autograder.judging.asking.transport import FUNCTION_BYTES, Transport
 from autograder.judging.records.keys import Key, key_of
@@ -59,6 +60,16 @@ class Questions:
     checks: Sequence[PrefetchedCheck]
     request: bytes
     """The frame that requests all of these calls; empty if there are none."""
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """The submission's functions that these calls are about."""
+        return frozenset(called(call.request) for check in self.checks for call in check.calls)
+
+
+def called(request: Call) -> str:
+    """The name of the submission's function that a request is about."""
+    return request["needs"] if request["do"] == "scenario" else request["name"]
 
 
 def stored_questions(exercise: str, checks: Sequence[PrefetchedCheck]) -> Questions:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from autograder.isolation import Workers
 from autograder.judging.asking.account import RETURNED_BYTES, Account
-from autograder.judging.asking.prefetched import Prefetched, Questions, is_stale
+from autograder.judging.asking.prefetched import Prefetched, Questions, called, is_stale
 from autograder.judging.asking.source_text import CellProblem, SourceText
 from autograder.judging.asking.submission_process import HURRY, TOGETHER_BYTES, SubmissionProcess
 from autograder.judging.asking.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
@@ -53,11 +53,6 @@ def request_of(
     )
 
 
-def called(request: Call) -> str:
-    """The name of the submission's function that a request is about."""
-    return request["needs"] if request["do"] == "scenario" else request["name"]
-
-
 class SubmissionRun:
     """One submission's functions in one environment, callable until the run is closed.
 
@@ -75,6 +70,8 @@ class SubmissionRun:
         self._in_step = True
         """Whether it has sent one answer per request so far; if not, it is asked about one exercise at a time."""
         self._ended: dict[str, TimedOut | Crashed] = {}
+        self._undefined: set[str] = set()
+        """Functions that the cells do not define; each is asked for once."""
         self._returned: dict[str, int] = {}
         self._was_slow: set[str] = set()
         """Exercises that have exceeded a time limit once; later calls get less time."""
@@ -95,13 +92,15 @@ class SubmissionRun:
     def _gather(self, wanted: Sequence[tuple[Exercise, Questions]]) -> bool:
         """Make the known calls of these exercises' checks, until one fails.
 
+        Not of exercises whose checks call a function that has failed: each would wait for it once more.
+
         Returns True if it is worth one more try, because the process was stale for the first exercise and has been
         replaced.
         """
         transport = self.process.in_step()
-        if transport is None or wanted[0][0].name in self._ended or self.account.call_seconds <= 0:
+        together = [(one, asked) for one, asked in wanted if not self._ended.keys() & {one.name, *asked.functions}]
+        if transport is None or together[:1] != wanted[:1] or self.account.call_seconds <= 0:
             return False
-        together = [(one, asked) for one, asked in wanted if one.name not in self._ended]
         together = together[: None if self._in_step else 1]
         while len(together) > 1 and sum(len(asked.request) for _, asked in together) > TOGETHER_BYTES:
             together.pop()
@@ -166,11 +165,15 @@ class SubmissionRun:
         if self.account.returned > RETURNED_BYTES:
             raise Crashed(f"All calls have returned more than {RETURNED_BYTES >> 20} MiB; {name} was not called.")
         answer = self._prefetched_answer(request)
+        if answer is None and name in self._undefined:
+            return {"missing": True}
         if answer is None or is_stale(answer):
             answer = self._call_now(name, request, seconds)
         if is_stale(answer):
             self._restart()
             answer = self._call_now(name, request, seconds)
+        if answer.get("missing") is True:
+            self._undefined.add(name)
         return answer
 
     def _prefetched_answer(self, request: Call) -> Answer | None:
