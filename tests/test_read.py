@@ -158,9 +158,10 @@ def test_a_fence_that_nobody_closed_loses_nothing() -> None:
 def test_nothing_of_myst_is_left_in_a_chapter(slug: str) -> None:
     chapters = book(Places())
     titles = {one.label: one.title for found in chapters.values() for one in found.values()}
-    text = plain(chapters[slug][slug[:4]].lines, titles)
+    lines = chapters[slug][slug[:4]].lines
+    text = plain(lines, titles)
     assert _leftovers(text) == []
-    assert len(text) > 20_000
+    assert len(text) > len("\n".join(lines)) / 4, "most of the rest are cells that only draw"
 
 
 def test_leftovers_would_be_found() -> None:

@@ -33,6 +33,7 @@ SOURCE = """\
 # # {title}
 #
 # WRITE ME: what the lesson is about, in two sentences; then what holds for all exercises: dtypes, shapes, libraries.
+# Read along in the [chapter](../book/{slug}.md).
 
 # %%
 import numpy as np
