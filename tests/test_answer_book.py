@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import made_once
 import numpy as np
 import pytest
 import torch
@@ -44,9 +45,7 @@ Released = Callable[[AnswerBook], Path]
 
 @pytest.fixture(scope="module")
 def written() -> AnswerBook:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answer_books, "MOST_SECONDS", 0.5)  # the quick exercises' slips are enough to look at
-        return answer_books.written_for(LESSON).book
+    return made_once.written_for(LESSON).book
 
 
 @pytest.mark.parametrize(
