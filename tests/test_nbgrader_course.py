@@ -19,6 +19,7 @@ from typing import Any
 import nbformat
 import pytest
 import small_results
+from conftest import run_module
 from lxml import html
 from nbgrader.api import Gradebook, SubmittedNotebook
 
@@ -57,17 +58,11 @@ class Nbgrader:
         for name in ("NBGRADER_EXECUTION", "BACKPROP_SALT"):
             self.environment.pop(name, None)
 
-    def __call__(self, *arguments: str, at: Path | None = None, user: str = "") -> subprocess.CompletedProcess[str]:
+    def __call__(
+        self, *arguments: str, at: Path | None = None, user: str = "", cold: bool = False
+    ) -> subprocess.CompletedProcess[str]:
         environment = {**self.environment, **({"JUPYTERHUB_USER": user, "USER": user} if user else {})}
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *arguments],
-            cwd=at or self.course,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_module("nbgrader", *arguments, cwd=at or self.course, env=environment, cold=cold)
         assert done.returncode == 0, f"nbgrader {' '.join(arguments)}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done
 
@@ -87,7 +82,7 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> Nbgrader:
     source.mkdir(parents=True)
     shutil.copy(UNTOUCHED, source)
     run = Nbgrader(folder / "course", folder / "home")
-    run("generate_assignment", SLUG)
+    run("generate_assignment", SLUG, cold=True)
     return run
 
 
