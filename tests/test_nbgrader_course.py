@@ -93,7 +93,11 @@ def test_the_default_release_has_every_word_of_every_exercise(default: Nbgrader)
 
 
 def test_all_of_the_default_pipeline(default: Nbgrader, backprop: Command, tmp_path: Path) -> None:
-    """Release, fetch, submit, collect; a platform's zip; autograde, feedback, export; and validate."""
+    """Release, fetch, submit, collect; a platform's zip; autograde, feedback, export; and validate.
+
+    Only this test runs our notebooks through all of nbgrader's commands. Its time goes to four kernels, in each of
+    which every check starts a worker.
+    """
     exchange = ("--course=backprop", f"--Exchange.root={default.exchange}")
     default("release_assignment", SLUG, *exchange)
     desk = tmp_path / "desk"

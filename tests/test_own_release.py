@@ -98,7 +98,7 @@ def released(
     root, slugs = tmp_path_factory.mktemp(request.param), LESSONS[request.param]
     shutil.copytree(courses[request.param], root / "own")
     what = ["release", root / "first" / "out", *[slug[:4] for slug in slugs], "--course", root / "own"]
-    command = [sys.executable, ROOT / "tests" / "made_once.py", *map(str, what)]
+    command = [sys.executable, str(ROOT / "tests" / "made_once.py"), *map(str, what)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\nbackprop trust " in (root / "first" / "out" / "README.md").read_text(encoding="utf-8")
@@ -269,7 +269,11 @@ def test_the_book_is_not_of_a_course_of_ones_own(tmp_path: Path, backprop: Comma
 def test_an_autograder_for_gradescope(
     kind: str, courses: dict[str, Path], tmp_path: Path, backprop: Command, gradescope: Image
 ) -> None:
-    """Hidden cases use the custom course's solutions; if nothing can be confined, only visible cases run."""
+    """Hidden cases use the custom course's solutions; if nothing can be confined, only visible cases run.
+
+    Only this test runs a zip of a custom course where nothing of the course or of this checkout is installed. The first
+    kind pays for the image: wheels of all dependencies, and the zip's own `setup.sh`.
+    """
     slug = LESSONS[kind][-1]
     shutil.copytree(courses[kind], tmp_path / "own")
     salt = ("--salt", "a salt of the tests, which is kept by no class")

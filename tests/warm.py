@@ -20,9 +20,19 @@ from pathlib import Path
 from typing import Any
 
 SERVER = Path(__file__).with_name("warm_server.py")
-FORKS = sys.platform == "linux" and hasattr(os, "pidfd_open")
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "MPL")
 """Prefixes of variables that Python and its libraries read only when they start."""
+
+
+def _can_wait_for_forks() -> bool:
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):  # another system, or an old one
+        return False
+    return True
+
+
+FORKS = _can_wait_for_forks()
 
 
 def read_at_start(env: Mapping[str, str]) -> dict[str, str]:

@@ -77,7 +77,7 @@ def run(command: dict[str, Any]) -> None:
     else:
         from autograder.commands import run
 
-        sys.exit(run())
+        run()
 
 
 if __name__ == "__main__":
