@@ -8,12 +8,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gradescope_image import Image
 from spending import charge
 from spending import pytest_terminal_summary as pytest_terminal_summary
+from warm import FORKS, Warm
 
 from autograder.isolation import Worker, start_worker
 from autograder.judging.asking.run import SubmissionRun
@@ -47,6 +50,21 @@ LONGEST = (
     "test_commands",
 )
 """Modules of half a minute and more. They begin first: a long one at the end would have one processor to itself."""
+
+IMPORTED = tuple(
+    f"autograder.{package}"
+    for package in (
+        "commands",
+        "reports",
+        "gradebook",
+        "classroom",
+        "learning",
+        "similarity",
+        "authoring",
+        "collection",
+    )
+)
+"""Packages of commands and of what they import when they run, nbgrader among it; all of their modules are imported."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -84,19 +102,58 @@ def pytest_runtest_makereport(
 def backprop(tmp_path: Path) -> Command:
     """Run `backprop ARGS` as a user would, in `tmp_path` unless `cwd` says otherwise."""
 
-    def run(
-        *args: str | Path, cwd: Path = tmp_path, env: dict[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        return run_backprop(*args, cwd=cwd, env=env)
+    def run(*args: str | Path, cwd: Path = tmp_path, **options: Any) -> subprocess.CompletedProcess[str]:
+        return run_backprop(*args, cwd=cwd, **options)
 
     return run
 
 
-def run_backprop(*args: str | Path, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `backprop ARGS` as a user would, in `cwd`."""
+def run_backprop(
+    *args: str | Path, cwd: Path, env: dict[str, str] | None = None, cold: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run `backprop ARGS` as a user would, in `cwd`.
+
+    Args:
+        env: added to the environment of this process.
+        cold: whether to start a new Python, for tests of what happens while the command imports its modules. Otherwise
+            it is forked from a process that has imported them (see `warm`).
+    """
     command = [str(Path(sys.executable).with_name("backprop")), *map(str, args)]
     environment = {**os.environ, "COLUMNS": "120", **(env or {})}
+    if not cold and (warm := warm_commands()) and warm.suits(environment):
+        return warm.run(command[0], command[1:], cwd=cwd, env=environment, timeout=300)
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+def run_module(
+    name: str, *args: str, cwd: Path, env: dict[str, str], cold: bool = False, warm: Warm | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m NAME ARGS` without input.
+
+    Args:
+        env: the whole environment.
+        cold: as for `run_backprop`.
+        warm: the process that it is forked from, if that is not `warm_commands`.
+    """
+    if not cold and (warm := warm or warm_commands()) and warm.suits(env):
+        return warm.run(name, args, cwd=cwd, env=env, module=True)
+    command = [sys.executable, "-m", name, *args]
+    return subprocess.run(
+        command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+@cache
+def warm_commands() -> Warm | None:
+    """The process that commands are forked from; None on systems without `pidfd_open`."""
+    return Warm(*IMPORTED) if FORKS else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_warm_process_is_left() -> Iterator[None]:
+    yield
+    if warm_commands.cache_info().currsize and (warm := warm_commands()):
+        warm.stop()
 
 
 @pytest.fixture(scope="session")

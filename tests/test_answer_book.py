@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import made_once
 import numpy as np
 import pytest
 import torch
@@ -27,7 +28,7 @@ from autograder.diagnosis import Misconception
 from autograder.diagnosis.sketches import sketch_of
 from autograder.judging.checking.plugin import identify
 from autograder.judging.checking.reference import Reference
-from autograder.judging.explaining.known_mistakes import KnownMistakes
+from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes
 from autograder.judging.records.errors import CheckError
 from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
@@ -44,9 +45,7 @@ Released = Callable[[AnswerBook], Path]
 
 @pytest.fixture(scope="module")
 def written() -> AnswerBook:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answer_books, "MOST_SECONDS", 0.5)  # the quick exercises' slips are enough to look at
-        return answer_books.written_for(LESSON).book
+    return made_once.written_for(LESSON).book
 
 
 @pytest.mark.parametrize(
@@ -258,8 +257,14 @@ def _one_exercise(name: str) -> Course:
     return Course.at().part(LESSON.slug, name)
 
 
-def test_the_health_rule_is_content_with_the_book_that_is_written() -> None:
-    assert answer_books_judge_alike(_one_exercise("reverse_sweep")) == []
+@pytest.fixture(scope="module")
+def seen() -> SeenOfMistakes:
+    """What these rules have seen of known mistakes, which they share as those of `backprop build --check` do."""
+    return {}
+
+
+def test_the_health_rule_is_content_with_the_book_that_is_written(seen: SeenOfMistakes) -> None:
+    assert answer_books_judge_alike(_one_exercise("reverse_sweep"), seen) == []
 
 
 @pytest.mark.parametrize(
@@ -267,7 +272,7 @@ def test_the_health_rule_is_content_with_the_book_that_is_written() -> None:
     [("answers", "the solution fails by the answer book: reverse_sweep: "), ("mistakes", "the answer book says (")],
 )
 def test_the_health_rule_names_a_book_that_says_otherwise(
-    emptied: str, says: str, monkeypatch: pytest.MonkeyPatch
+    emptied: str, says: str, seen: SeenOfMistakes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = answer_books.written_for
 
@@ -276,19 +281,21 @@ def test_the_health_rule_names_a_book_that_says_otherwise(
         if emptied == "answers":
             written.book.answers = {}
         else:
-            written.book.seen = {name: {one: {} for one in seen} for name, seen in written.book.seen.items()}
+            written.book.seen = {name: {one: {} for one in known} for name, known in written.book.seen.items()}
         return written
 
     monkeypatch.setattr("autograder.authoring.rules.in_book.written_for", written_for)
     monkeypatch.setattr("autograder.authoring.rules.in_book.read_book", _none)
-    problems = answer_books_judge_alike(_one_exercise("reverse_sweep"))
+    problems = answer_books_judge_alike(_one_exercise("reverse_sweep"), seen)
     assert any(problem.what.startswith(says) for problem in problems), problems
 
 
-def test_the_health_rule_judges_by_the_book_that_lies_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_health_rule_judges_by_the_book_that_lies_there(
+    seen: SeenOfMistakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     book = AnswerBook(LESSON.slug, grader_version(LESSON.slug))
     monkeypatch.setattr("autograder.authoring.rules.in_book.read_book", lambda file: book)
-    assert answer_books_judge_alike(_one_exercise("reverse_sweep"))
+    assert answer_books_judge_alike(_one_exercise("reverse_sweep"), seen)
 
 
 def test_grading_looks_known_mistakes_up(written: AnswerBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from conftest import run_backprop
 from gradescope_image import NEEDS_IMAGE, OLD, Image
+from made_once import answer_books_made_once
 
 from autograder.authoring.gradescope_release import release_gradescope
 from autograder.authoring.tree import AuthoringError, Course
@@ -69,7 +70,8 @@ os.chmod(folder, 0o500)
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("release") / "gradescope.zip"
-    release_gradescope(Course.at(), out, [SLUG], salt=SALT, search=False, say=lambda line: None)
+    with answer_books_made_once():
+        release_gradescope(Course.at(), out, [SLUG], salt=SALT, search=False, say=lambda line: None)
     return out
 
 
@@ -79,6 +81,7 @@ def image(gradescope: Image, archive: Path) -> Image:
 
 
 def test_a_right_answer_gets_all_points_including_hidden_cases(image: Image) -> None:
+    """This first test pays for the image, in which only the zip's own `setup.sh` installs anything."""
     results = image.grade({f"{SLUG}.ipynb": PERFECT.read_text()})
     assert results["score"] == LESSON.points
     assert "Attempt 2, handed in 2027-03-01T14:22:32.365935-07:00, for Ada, Bob." in results["output"]

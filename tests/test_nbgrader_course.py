@@ -19,6 +19,7 @@ from typing import Any
 import nbformat
 import pytest
 import small_results
+from conftest import run_module
 from lxml import html
 from nbgrader.api import Gradebook, SubmittedNotebook
 
@@ -57,17 +58,11 @@ class Nbgrader:
         for name in ("NBGRADER_EXECUTION", "BACKPROP_SALT"):
             self.environment.pop(name, None)
 
-    def __call__(self, *arguments: str, at: Path | None = None, user: str = "") -> subprocess.CompletedProcess[str]:
+    def __call__(
+        self, *arguments: str, at: Path | None = None, user: str = "", cold: bool = False
+    ) -> subprocess.CompletedProcess[str]:
         environment = {**self.environment, **({"JUPYTERHUB_USER": user, "USER": user} if user else {})}
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *arguments],
-            cwd=at or self.course,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_module("nbgrader", *arguments, cwd=at or self.course, env=environment, cold=cold)
         assert done.returncode == 0, f"nbgrader {' '.join(arguments)}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done
 
@@ -87,7 +82,7 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> Nbgrader:
     source.mkdir(parents=True)
     shutil.copy(UNTOUCHED, source)
     run = Nbgrader(folder / "course", folder / "home")
-    run("generate_assignment", SLUG)
+    run("generate_assignment", SLUG, cold=True)
     return run
 
 
@@ -98,7 +93,11 @@ def test_the_default_release_has_every_word_of_every_exercise(default: Nbgrader)
 
 
 def test_all_of_the_default_pipeline(default: Nbgrader, backprop: Command, tmp_path: Path) -> None:
-    """Release, fetch, submit, collect; a platform's zip; autograde, feedback, export; and validate."""
+    """Release, fetch, submit, collect; a platform's zip; autograde, feedback, export; and validate.
+
+    Only this test runs our notebooks through all of nbgrader's commands. Its time goes to four kernels, in each of
+    which every check starts a worker.
+    """
     exchange = ("--course=backprop", f"--Exchange.root={default.exchange}")
     default("release_assignment", SLUG, *exchange)
     desk = tmp_path / "desk"

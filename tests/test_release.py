@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 from copies import copies
+from made_once import answer_books_made_once
 
-from autograder.authoring import answer_books
 from autograder.authoring.release import only_lessons, release
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.learning.answers import answers
@@ -65,8 +65,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in ROOT.iterdir():
         if file.is_file() and not file.name.startswith("."):
             shutil.copy(file, root)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answer_books, "MOST_SECONDS", 0.2)
+    with answer_books_made_once():
         release(Course.at(root), root / "out.zip", [SLUG], say=lambda line: None)
     with zipfile.ZipFile(root / "out.zip") as archive:
         archive.extractall(root)

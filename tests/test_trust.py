@@ -96,7 +96,7 @@ def test_the_real_command_runs_nothing_of_it(mallory: Path, tmp_path: Path, back
         (tmp_path, ("check", f"class/mallory/{POWER}.py")),
         (mallory, ("grade", tmp_path / "other", "--out", tmp_path / "results")),
     ):
-        done = backprop(*words, cwd=folder)
+        done = backprop(*words, cwd=folder, cold=True)
         assert (done.returncode, done.stdout) == (2, "")
         assert refusal(mallory) in done.stderr
     assert not (tmp_path / "ran").exists()
@@ -342,6 +342,6 @@ def test_no_file_of_the_working_directory_configures_a_report(tmp_path: Path, ba
     (here / "alembic.ini").write_text("[alembic]\nscript_location = .\nprepend_sys_path = .\n")
     (here / "matplotlibrc").write_text("text.usetex: True\nfont.size: 60\n")
     asked = ("report", results, "--format", "html,nbgrader", "--gradebook", tmp_path / "course")
-    done = backprop(*asked, "--out", tmp_path / "reports", cwd=here)
+    done = backprop(*asked, "--out", tmp_path / "reports", cwd=here, cold=True)
     assert (done.returncode, ran.exists()) == (0, False), done.stderr
     assert "60px" not in (tmp_path / "reports" / "index.html").read_text(encoding="utf-8")

@@ -255,7 +255,7 @@ def test_nothing_of_ours_is_in_the_memory_of_a_fork(backprop: Command, tmp_path:
     source = f"WORDS, SHIFTED, OWN = {shifted!r}, {SHIFTED!r}, {words[-1]!r}\n{MEMORY}"
     (tmp_path / "class" / "ann" / "ch04_detachment.py").write_text(source, encoding="utf-8")
     env = {"BACKPROP_SALT": words[0], "A_TOKEN": words[1]}
-    done = backprop("grade", "class", "--isolation", "process", "--out", "results", env=env)
+    done = backprop("grade", "class", "--isolation", "process", "--out", "results", env=env, cold=True)
     assert done.returncode == 0, done.stderr
     result = json.loads((tmp_path / "results" / "students" / "ann" / "ch04_detachment.json").read_text())
     (said,) = (exercise["message"] for exercise in result["exercises"] if exercise["name"] == "td_loss")
@@ -276,7 +276,8 @@ def test_a_lesson_without_pytorch_has_none_beside_one_that_has(backprop: Command
     (tmp_path / "class" / "ann").mkdir(parents=True)
     (tmp_path / "class" / "ann" / "ch04_detachment.py").touch()
     (tmp_path / "class" / "ann" / "ch06_vjps.py").write_text(LOOKS_FOR_PYTORCH, encoding="utf-8")
-    assert backprop("grade", "class", "--isolation", "process", "--out", "results", "--jobs", "1").returncode == 0
+    done = backprop("grade", "class", "--isolation", "process", "--out", "results", "--jobs", "1", cold=True)
+    assert done.returncode == 0, done.stderr
     result = json.loads((tmp_path / "results" / "students" / "ann" / "ch06_vjps.json").read_text())
     (said,) = (exercise["message"] for exercise in result["exercises"] if exercise["name"] == "relu_vjp")
     assert "found: False" in said
