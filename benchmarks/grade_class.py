@@ -60,7 +60,7 @@ class Grader:
         return max(run.peak for runs in self.runs.values() for run in runs)
 
     def further(self, of: Callable[[int], float]) -> float:
-        """Seconds for each submission more, by the smallest and the largest class."""
+        """Seconds that one more submission costs: the slope of `of(size)` from the smallest to the largest class."""
         first, last = min(self.runs), max(self.runs)
         return of(last) / last if first == last else (of(last) - of(first)) / (last - first)
 

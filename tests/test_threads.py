@@ -71,7 +71,7 @@ def test_health_rules_have_one_thread(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("slug", list(syllabus()))
 def test_a_chapter_has_one_thread(slug: str) -> None:
-    """The book is built while tests run."""
+    """A chapter sets its libraries to one thread before it imports them, since the book is built while tests run."""
     text = Places(ROOT).chapter(slug).read_text(encoding="utf-8")
     before, _, after = text.partition("\nimport numpy")
     assert 'os.environ["OPENBLAS_NUM_THREADS"] = "1"' in before

@@ -62,7 +62,7 @@ def _option(lines: list[str]) -> Option:
     return Option(" ".join(lines[:at]), at < len(lines) and lines[at].startswith("+ "), " ".join(answer))
 
 
-def quizzes(chapter: str) -> Iterator[Quiz]:
-    """The quizzes and predictions in the source of a chapter, in its order."""
-    for found in _QUIZ.finditer(chapter):
+def quizzes(source: str) -> Iterator[Quiz]:
+    """The quizzes and predictions in a chapter's source text, in their order."""
+    for found in _QUIZ.finditer(source):
         yield parse(found["question"], found["body"].splitlines())

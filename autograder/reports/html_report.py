@@ -249,7 +249,7 @@ def _exercise(
 
 
 def _is_prose(line: str) -> bool:
-    """Whether a line of a message is prose, and not part of the case, which is indented or follows a colon."""
+    """Whether a line of a message is prose: a case is indented, and a line that ends in a colon leads to one."""
     return bool(line) and not line.startswith(" ") and not line.endswith(":")
 
 

@@ -205,8 +205,8 @@ def test_a_page_has_its_lessons_alone_and_the_digits_where_they_are_named(archiv
         assert "course/data/digits_train.npz" in archive.getnames()
 
 
-def test_a_lesson_s_archive_has_no_answers_of_other_checks(archives: ModuleType, tmp_path: Path) -> None:
-    """They used to be combined without an error, and a page then rejected right answers."""
+def test_no_archive_is_made_of_a_stale_answer_book(archives: ModuleType, tmp_path: Path) -> None:
+    """An answer book that was made of older checks is refused: a page with both rejected right answers."""
     places = Places(tmp_path)
     check = places.checks(LESSON) / "forward.py"
     check.parent.mkdir(parents=True)

@@ -83,8 +83,8 @@ def test_a_check_of_another_exercise_is_none(whole: Course) -> None:
     )
 
 
-def test_what_stands_in_the_file_of_another_exercise_is_named(whole: Course) -> None:
-    """It would never be collected, or be known to nobody who is asked about its exercise alone."""
+def test_a_check_or_mistake_in_the_file_of_another_exercise_is_reported(whole: Course) -> None:
+    """A judge of one exercise reads that exercise's files alone, so it would not find them."""
     other = whole.checks("ch01_double") / "sums.py"
     other.write_text((whole.checks("ch01_double") / "double.py").read_text())
     first, _ = described.named_checks(whole)

@@ -20,7 +20,7 @@ COLUMNS = ("", "mutants", "killed", "by\nothers", "by time\nor crash", "equi-\nv
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts for one part or for a whole lesson."""
+    """How many mutants of a lesson, or of one of its functions or classes, the checks kill."""
 
     mutants: int
     killed: int

@@ -44,7 +44,7 @@ PARTS = ("autograder", "course", "solutions", "exercises", "book", OWN_LESSONS, 
 
 
 def files_deciding(rule: Rule, course: Course) -> set[Path]:
-    """The files that decide what a rule finds in these lessons, besides their entries in the syllabus."""
+    """The files that decide what a rule finds in the course's lessons, whose syllabus entries decide it as well."""
     found = set(_grader_files())
     found |= {course.root / name for name in BESIDE.get(rule.__name__, ())}
     if len(course.lessons) > 1:

@@ -186,7 +186,7 @@ def _spread_inputs(problem: Problem) -> list[tuple[str, np.ndarray]]:
 
 
 def _spreads(array: np.ndarray, problem: Problem) -> bool:
-    """Whether `array` broadcasts to the result's shape."""
+    """Whether `array` can be broadcast to the shape of the learner's result."""
     fits = zip(array.shape[::-1], problem.got.shape[::-1], strict=False)
     return array.ndim <= problem.got.ndim and all(a in (1, b) for a, b in fits)
 
