@@ -16,7 +16,7 @@ import pytest
 from gradescope_image import Image
 from spending import charge
 from spending import pytest_terminal_summary as pytest_terminal_summary
-from warm import FORKS, Warm
+from warm import FORKS, Warm, read_at_start
 
 from autograder.isolation import Worker, start_worker
 from autograder.judging.asking.run import SubmissionRun
@@ -74,6 +74,16 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(folder))
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def _variables_of_the_start_stay() -> Iterator[None]:
+    """Undo what a library sets for the processes that it starts, as Dask does: other commands would not be warm."""
+    before = read_at_start(os.environ)
+    yield
+    for name in read_at_start(os.environ).keys() - before.keys():
+        del os.environ[name]
+    os.environ.update(before)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -33,12 +33,12 @@ SOURCE = """\
 # # {title}
 #
 # WRITE ME: what the lesson is about, in two sentences; then what holds for all exercises: dtypes, shapes, libraries.
-# Read along in the [chapter](../book/{slug}.md).
-
+{along}
 # %%
 import numpy as np
 
 """
+ALONG = "# Read along in the [chapter](../book/{slug}.md).\n"
 COURSE = """\
 # The course: its lessons, their exercises, points and hints. docs/own-course.md says what the files beside it are.
 
@@ -208,7 +208,8 @@ def _entries(slug: str, name: str, title: str, part: str, tier: str) -> str:
 def _lesson_files(places: Places, slug: str, name: str, title: str, *, has_chapter: bool, tier: str) -> dict[Path, str]:
     """The files of a lesson that an author goes on to write, with their initial text."""
     words, files = exercise_files(places, slug, name, tier=tier, has_chapter=has_chapter)
-    source = SOURCE.format(title=title) + cells_of(name).format(**words).rstrip("\n") + "\n"
+    along = ALONG.format(slug=slug) if has_chapter else ""
+    source = SOURCE.format(title=title, along=along) + cells_of(name).format(**words).rstrip("\n") + "\n"
     files = {places.source(slug): source, **files, places.contract(slug): HEADER.format(slug=slug)}
     if has_chapter:
         section = SECTION.format(**words)
