@@ -195,6 +195,7 @@ def _import_lessons_of_the_served_course() -> None:
     if not any(isinstance(finder, _OwnLessons) for finder in sys.meta_path):
         sys.meta_path.append(_OwnLessons())
     own, imported = own_course(), sys.modules.get(OWN_LESSONS)
-    if own is not None and imported is not None and list(imported.__path__) != [str(own / OWN_LESSONS)]:
+    path = list(getattr(imported, "__path__", []))  # a program may have a module of its own that is called `lessons`
+    if own is not None and imported is not None and path != [str(own / OWN_LESSONS)]:
         for name in [name for name in sys.modules if name.partition(".")[0] == OWN_LESSONS]:
             del sys.modules[name]

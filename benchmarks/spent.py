@@ -29,7 +29,7 @@ DEAREST = 20
 
 
 def run(target: str, command: list[str]) -> int:
-    """Run a command, wait for it and for what it leaves behind if that has ended, and keep what all of it took."""
+    """Run a command and store the processor seconds of all its processes; of orphans, those that end before it does."""
     SPENT.mkdir(parents=True, exist_ok=True)
     tests = SPENT / f"{target}.tests.json"
     tests.unlink(missing_ok=True)

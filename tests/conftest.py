@@ -78,7 +78,7 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def _variables_of_the_start_stay() -> Iterator[None]:
-    """Undo what a library sets for the processes that it starts, as Dask does: other commands would not be warm."""
+    """Undo changes to variables that Python reads at its start, as Dask makes them: no command would be forked."""
     before = read_at_start(os.environ)
     yield
     for name in read_at_start(os.environ).keys() - before.keys():

@@ -15,6 +15,14 @@ LESSON = "ch06_vjps"
 PAGE = f"{LESSON}.html"
 SAID = ".page-progress p [role=status]"
 """The page's message about a loaded file."""
+RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+WRONG = "def relu_vjp(g, x):\n    return x * 0 + 7\n"
+LIES = """
+import sys
+sys.modules["autograder.page.check"].shown = lambda exercise, result: {
+    "status": "passed", "points": 2, "misconception": None, "message": "forged", "blocks": [{"lines": "forged"}]}
+"""
+"""Code in an answer that forges the results of all checks in the same Python."""
 HOLE = """
 const Known = Worker;
 const hole = "Object.defineProperty(Array, 'hole', { value: self.postMessage.bind(self) });\\n";

@@ -1,4 +1,4 @@
-"""What each test spends, with all that it starts: hooks of pytest, which `conftest.py` imports.
+"""Counts the processor seconds of each test and of the processes that it starts, in pytest hooks for `conftest.py`.
 
 A test is charged with the processor seconds that this process and its descendants have used since the test before it,
 so the first to ask for a fixture pays for it. Orphans, which are no descendants any more, are missed. If the variable

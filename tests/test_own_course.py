@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -317,7 +318,8 @@ def test_two_courses_are_served_side_by_side(copied: Path) -> None:
 
 
 def test_each_course_imports_its_own_modules(copied: Path) -> None:
-    """The modules of both are called `lessons.ch01_power_iteration...`; another course has no lesson of that name."""
+    """The modules of both courses have the same names, and a program may have a module `lessons`, too."""
+    sys.modules["lessons"] = ModuleType("lessons")
     shared = Path(POWER, "checks", "matrices.py")
     for course in (EXAMPLE, copied):
         with serving(course):

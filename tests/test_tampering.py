@@ -1,4 +1,4 @@
-"""What the watch over measuring code finds from call to call, in a process of its own: an audit hook stays for ever."""
+"""Replaced measuring code is found at every call; tested in a separate process, because audit hooks are permanent."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ export const KEPT = new Set([...LANGUAGE, ...NEEDED]);
 export function confine() {
   for (let one = self; one && one !== Object.prototype; one = Object.getPrototypeOf(one)) {
     for (const name of Object.getOwnPropertyNames(one)) {
-      if (KEPT.has(name) && (one === self || !Object.hasOwn(self, name))) continue; // what the worker replaced must not stay below
+      if (KEPT.has(name) && (one === self || !Object.hasOwn(self, name))) continue; // on prototypes, too: the worker's own `fetch` only hides the browser's
       try { delete one[name]; } catch { /* handled below */ }
     }
   }

@@ -17,7 +17,7 @@ const colours = HighlightStyle.define([
 ]);
 
 const difference = new Compartment();
-const given = Annotation.define(); // a text that the page has set, which is stored already: told again, it could be older than what is stored
+const given = Annotation.define(); // marks texts that the page sets: storing them again could overwrite newer typing in another tab
 const STUB = /raise NotImplementedError\(.*\)/; // selected at the start, so that typing replaces it
 
 // `run` is called for Ctrl+Enter and Shift+Enter, `changed` with the text after each change.

@@ -87,7 +87,7 @@ export class Exercise {
     }
     const before = result(this.lesson, this.name) ?? {};
     const points = Math.min(found.points, this.of);
-    // what code of a loaded file says of points is its own affair: it stands until a check without that code
+    // code from a loaded file can claim any points, so they count only until a check runs without that code
     const loaded = asLoaded(this.lesson).length + ownCells(this.lesson).length > 0;
     const best = Math.max(before.loaded && !loaded ? 0 : before.best ?? 0, points);
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, loaded, misconception: name }));

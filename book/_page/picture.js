@@ -30,7 +30,7 @@ function copy(from, left, level = 0) {
 
 /* The picture in a scrolling box; null if the text is not SVG or is too long. */
 export function drawing(text) {
-  if (text.length > MOST.letters || text.includes("<!ENTITY")) return null; // a few letters could stand for millions
+  if (text.length > MOST.letters || text.includes("<!ENTITY")) return null; // entities can expand a short text to millions of characters
   // parsed into a separate document: its scripts do not run, nothing is fetched, and its nodes stay out of the page
   const found = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   if (found.localName !== "svg" || found.namespaceURI !== SVG) return null;

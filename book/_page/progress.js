@@ -21,11 +21,12 @@ export function chapter(box) {
     entries.forEach(([one, text]) => write(one, text));
     afresh();
   };
-  let shown, ran = [];
+  let shown, before = [];
   const showOwn = () => {
     const cells = ownCells(lesson), answers = asLoaded(lesson);
-    if (ran.some((one) => !answers.includes(one))) afresh(); // typed over: what ran must not judge what stands there now
-    ran = answers;
+    // The reader has replaced a loaded answer. Its code may have changed the running Python, so the next check starts a new one.
+    if (before.some((key) => !answers.includes(key))) afresh();
+    before = answers;
     const now = JSON.stringify([cells, answers.length]);
     if (now !== shown) runsToo(cells, answers); // an unchanged list is not rebuilt, so that it stays open
     shown = now;

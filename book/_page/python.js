@@ -128,7 +128,7 @@ const listeners = new Set();
 export const whenReplaced = (to) => listeners.add(to);
 export const ageOfTexts = () => age;
 
-// What runs now was given code of a file that this page does not count: it judges nothing afterwards.
+// Discard the current Python after this run: it gets code from a loaded file that this page does not list.
 export function spoiled() {
   if (working && current) current.age = -1;
 }

@@ -72,13 +72,13 @@ function again() {
 export function writeAll(entries) {
   const all = entries.map(([key, value]) => ({ key, value, more: taken(key) ? 0 : size(key, value) - size(key, stored(key)) }));
   if (!roomFor(all.reduce((sum, { more }) => sum + more, 0))) return false;
-  // those that shrink first, so that what is stored is never more than in the end
+  // values that shrink come first, so that storage never contains more than at the end
   for (const { key, value } of all.sort((one, other) => one.more - other.more)) stores(key, value);
   entries.forEach(([key, value]) => write(key, value));
   return true;
 }
 const size = (key, value) => (value === null ? 0 : PREFIX.length + key.length + value.length);
-// Tried with a value of its own: a storage that is over its limit, as two tabs can leave it, takes back nothing that was removed.
+// Tests for room with a key of its own: two tabs can push storage over its limit, and then a removed draft cannot be restored.
 function roomFor(letters) {
   const why = stores("room", "x".repeat(Math.max(0, letters)));
   stores("room", null);
@@ -92,7 +92,7 @@ export const problem = (key) => (key === undefined ? [...unkept.values()][0]?.wh
 export function listen(to) { listeners.add(to); }
 function heard(key, value) {
   const own = /^draft:/.test(key) ? unkept.get(key)?.value ?? null : null;
-  if (own !== null && own !== value) { // another tab's text is newer: Undo brings back this one
+  if (own !== null && own !== value) { // another tab has stored a newer text, so keep this tab's for Undo
     unkept.delete(key);
     replacing(key, value, own).slice(1).forEach(([one, text]) => write(one, text));
   }
@@ -104,7 +104,7 @@ addEventListener("storage", ({ key, newValue }) => {
   else if (unkept.size) again();
 });
 
-// A page in the cache of Back and Forward hears nothing: on its return it looks what has changed.
+// In the back/forward cache a page gets no storage events, so it compares the storage when it returns.
 const all = () => { try { return new Map(Object.entries(localStorage).filter(([key]) => key.startsWith(PREFIX))); } catch { return new Map(); } };
 let left;
 addEventListener("pagehide", () => (left = all()));

@@ -6,7 +6,7 @@ import { afresh, lessonNotebook } from "./python.js";
 import { draftKey, ownCells, ownCellsKey, read, replacing, taken, writeAll } from "./store.js";
 
 const LARGEST = 20_000_000; // bytes of a notebook
-// As the editor has it, with \n alone: the same text must not be another one once an editor has held it.
+// Ends lines with \n alone, as the editor does; otherwise opening the editor would make a loaded answer look edited.
 const joined = (source) => (Array.isArray(source) ? source.join("") : String(source ?? "")).replace(/\r\n?/g, "\n");
 const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const isText = (one) => typeof one === "string";

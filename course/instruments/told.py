@@ -76,6 +76,6 @@ class Told:
                 now.append(self._word(value))
 
     def _word(self, value: Any) -> int:
-        # PyTorch writes out a storage byte by byte, and its contents are not what a call is told
+        # `str` would print all bytes of a storage, and a log of arguments does not contain the contents
         said = f"a storage of {len(value)} bytes" if isinstance(value, UntypedStorage) else str(value)
         return self._words.setdefault(said, len(self._words))

@@ -1,4 +1,4 @@
-"""What a loaded file's code, another tab or another page's draft may do to the reader's own work."""
+"""Loaded code, other tabs and notebooks of other chapters neither lose nor judge the reader's own work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import pytest
-from hostile_pages import PAGE, load, notebook
+from hostile_pages import LIES, PAGE, RIGHT, WRONG, load, notebook
 from live_pages import Reader
 
 from autograder.places import ROOT
@@ -16,13 +16,6 @@ pytestmark = pytest.mark.slow
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
-RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
-WRONG = "def relu_vjp(g, x):\n    return x * 0 + 7\n"
-LIES = """
-import sys
-sys.modules["autograder.page.check"].shown = lambda exercise, result: {
-    "status": "passed", "points": 2, "misconception": None, "message": "forged", "blocks": [{"lines": "forged"}]}
-"""
 DRAFT = "localStorage.getItem('backprop:draft:ch06-relu_vjp')"
 TYPED = "".join(chr(ord("a") + number % 26) for number in range(120))
 
@@ -42,7 +35,7 @@ def test_what_a_loaded_file_won_stands_until_a_check_without_it(reader: Reader) 
     reader.js(f"document.querySelector({relu + ' pre'!r}).click()")
     reader.until(f"Boolean(document.querySelector({relu + ' .cm-content'!r}))")
     assert "answer of a loaded file" in reader.text(".page-own"), (
-        "an editor has \\n alone; it is the file's answer still"
+        "the editor changes line ends, and the answer is still the file's"
     )
     assert "forged" in reader.checked("relu_vjp")
     assert reader.text(mark) == "✓ solved"
@@ -55,7 +48,7 @@ def test_what_a_loaded_file_won_stands_until_a_check_without_it(reader: Reader) 
 
 @contextmanager
 def another_tab(reader: Reader) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Open another tab with the same storage; what is done inside of `there()` is done in it."""
+    """Open another tab with the same storage; commands inside `with there():` go to that tab."""
     first = reader.session
     reader.session = None
     target = reader.call("Target.createTarget", url="about:blank", browserContextId=reader.profile)["targetId"]
@@ -82,7 +75,7 @@ def another_tab(reader: Reader) -> Iterator[Callable[[], AbstractContextManager[
 
 
 def test_two_tabs_with_the_same_cell_open_lose_no_letter(reader: Reader) -> None:
-    """Each used to write back what it had been told, which was older than what was typed by then."""
+    """Each tab used to write back the text it heard of, which was older than the text typed since."""
     editor = reader.exercise("relu_vjp", ".cm-content")
     typing = (
         f"new Promise(async (done) => {{ document.querySelector({editor!r}).focus(); for (const one of {TYPED!r}) {{"
@@ -130,7 +123,7 @@ CELL = ".borrowing"
 
 
 def test_borrowed_code_of_another_chapter_judges_nothing_here(reader: Reader) -> None:
-    """A live cell borrowed an answer whose code forged the checks of this page afterwards, with no line about it."""
+    """A live cell borrowed another chapter's loaded answer, whose code then forged the checks of this page."""
     reader.visit("ch01_computation_graph.html")
     theirs = json.loads((ROOT / "exercises" / "ch01_computation_graph.ipynb").read_text(encoding="utf-8"))
     for cell in theirs["cells"]:

@@ -6,20 +6,13 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hostile_pages import PAGE, load, notebook, ready
+from hostile_pages import LIES, PAGE, RIGHT, WRONG, load, notebook, ready
 from live_pages import Reader
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
-RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
-WRONG = "def relu_vjp(g, x):\n    return x * 0 + 7\n"
-LIES = """
-import sys
-sys.modules["autograder.page.check"].shown = lambda exercise, result: {
-    "status": "passed", "points": 2, "misconception": None, "message": "forged", "blocks": [{"lines": "forged"}]}
-"""
 SLOW = "import time\ntime.sleep(2)\n"
 FORMER = "about what stood here when the check began. It has changed since, and this is not counted"
 RESULT = "localStorage.getItem('backprop:result:ch06_vjps/relu_vjp')"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hostile_pages import PAGE, SAID, hole, load, notebook, ready
+from hostile_pages import LIES, PAGE, RIGHT, SAID, WRONG, hole, load, notebook, ready
 from live_pages import Reader
 
 pytestmark = pytest.mark.slow
@@ -21,8 +21,6 @@ def _empty(reader: Reader) -> Iterator[None]:
     reader.js("localStorage.clear()")
 
 
-RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
-WRONG = "def relu_vjp(g, x):\n    return x * 0\n"
 FILL = "for (let n = 2 ** 22; n >= 1; n /= 2) try { localStorage.setItem('other' + n, 'x'.repeat(n)) } catch {}; true"
 DRAFTS = "Object.entries(localStorage).filter(([key]) => /:(draft|own|before):/.test(key)).sort()"
 EXERCISES = ("add_vjp", "mul_vjp", "matmul_vjp", "sum_vjp", "max_vjp", "relu_vjp")
@@ -171,13 +169,7 @@ def test_messages_that_are_too_large_end_the_worker_and_not_the_page(reader: Rea
         assert "passed" in reader.checked("relu_vjp")
 
 
-JUDGES = """
-import sys
-def relu_vjp(g, x):
-    return (g * (x > 0)).astype(x.dtype)
-sys.modules["autograder.page.check"].shown = lambda exercise, result: {
-    "status": "passed", "points": 2, "misconception": None, "message": "forged", "blocks": [{"lines": "forged"}]}
-"""
+JUDGES = RIGHT + LIES
 NOTE = "import js\njs.Array.mine = 'the same'\n"
 SAME = "    import js\n    assert getattr(js.Array, 'mine', None) is None, 'one and the same Python'\n"
 

@@ -206,7 +206,7 @@ def test_a_page_has_its_lessons_alone_and_the_digits_where_they_are_named(archiv
 
 
 def test_no_archive_is_made_of_a_stale_answer_book(archives: ModuleType, tmp_path: Path) -> None:
-    """An answer book that was made of older checks is refused: a page with both rejected right answers."""
+    """A page with an answer book made from older checks would reject right answers."""
     places = Places(tmp_path)
     check = places.checks(LESSON) / "forward.py"
     check.parent.mkdir(parents=True)

@@ -92,7 +92,7 @@ class SubmissionRun:
     def _gather(self, wanted: Sequence[tuple[Exercise, Questions]]) -> bool:
         """Make the known calls of these exercises' checks, until one fails.
 
-        Not of exercises whose checks call a function that has failed: each would wait for it once more.
+        Exercises whose checks call a function that has failed are left out, because each would wait for it again.
 
         Returns True if it is worth one more try, because the process was stale for the first exercise and has been
         replaced.
