@@ -236,6 +236,16 @@ def test_who_has_no_letter_in_the_name_is_found_by_the_number_alone() -> None:
     assert alone.problems == ["_7015 is nobody on the roster, and has a row of their own"]
 
 
+def test_an_anonymous_assignment_is_one_line() -> None:
+    names = [f"anon_{number:05}" for number in range(57)]
+    found = People([Person("Ada King", ids={"login": "ada"})], names)
+    assert [student.shown for student in found.students if student.person is None] == names
+    assert found.problems == [
+        "57 hand-ins are nobody's on the roster, and have rows of their own: "
+        "anon_00000, anon_00001, anon_00002, anon_00003, anon_00004 and 52 more"
+    ]
+
+
 def test_a_name_that_two_have_is_given_to_neither() -> None:
     people = [Person("Ada King", ids={"mail": "a@x"}), Person("Ada King", ids={"mail": "b@x"})]
     found = People(people, ["Ada King"])

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 
 from autograder.classroom.student_names import UNKNOWN
 from autograder.gradebook.roster import Person, comparable, folded, words_of
-from autograder.wording import clean, enumeration, quoted
+from autograder.wording import clean, counted, enumeration, quoted, some
 
 NUMBERED = re.compile(r"(?P<name>.*?)_(?:submission_)?(?P<number>\d+)", re.DOTALL)
 """Canvas's `kingada_4711`, Moodle's `Ada King_123` for a namesake and `Participant_123` in anonymous marking,
 Gradescope's `Ada King_submission_9`."""
+MOST_LINES = 5
+"""At most this many names that are not on the roster have a line each."""
 
 
 @dataclass(eq=False)
@@ -52,7 +54,7 @@ class People:
         for student in self.students:
             if student.person is not None and student.person.team:
                 teams[folded(student.person.team)].append(student)
-        strangers = []
+        strangers, unmatched = [], []
         for name in hand_ins:
             found = self._find(name)
             if len(found) == 1:
@@ -62,8 +64,11 @@ class People:
                     student.of_team.append(name)
             else:
                 strangers.append(Student(name, None, [name]))
-                if people and name != UNKNOWN:
-                    self.problems.append(_why_unmatched(name, found))
+                if people and found:
+                    self.problems.append(_why_unclear(name, found))
+                elif people and name != UNKNOWN:
+                    unmatched.append(name)
+        self.problems += _nobodies(unmatched)
         for members in teams.values():
             for student in members:
                 student.of_team += [name for other in members if other is not student for name in other.own]
@@ -176,17 +181,24 @@ def _footers(people: list[Person]) -> Iterator[str]:
             yield f"{table.file}: its last line, {quoted(line)}, is no student's; passed over"
 
 
-def _why_unmatched(name: str, found: list[Person]) -> str:
+def _why_unclear(name: str, found: list[Person]) -> str:
+    """Why a hand-in's name may be several people's, and what to do about it."""
     if len({person.key for person in found}) < len(found):
         labels = _labels(found)
         who = enumeration(sorted(clean(labels[one]) for one in found))
         return f"{name} could be any of {who}: the roster has one id for them; give each an id of their own there"
-    if found:
-        who = ", ".join(sorted(person.key for person in found))
-        number = f" ({match['number']} here)" if (match := NUMBERED.fullmatch(name)) else ""
-        return (
-            f"{name} could be any of {who}: their platform calls them alike; give --roster a table that says whose "
-            f"number it is, with the columns Identifier{number}, Full name and Email address (Moodle's grading "
-            "worksheet of this assignment is one)"
-        )
-    return f"{name} is nobody on the roster, and has a row of their own"
+    who = ", ".join(sorted(person.key for person in found))
+    number = f" ({match['number']} here)" if (match := NUMBERED.fullmatch(name)) else ""
+    return (
+        f"{name} could be any of {who}: their platform calls them alike; give --roster a table that says whose "
+        f"number it is, with the columns Identifier{number}, Full name and Email address (Moodle's grading "
+        "worksheet of this assignment is one)"
+    )
+
+
+def _nobodies(names: list[str]) -> Iterator[str]:
+    """A line for each name that is not on the roster, or one line for all of many, as in an anonymous assignment."""
+    if len(names) > MOST_LINES:
+        yield f"{counted(len(names), 'hand-in')} are nobody's on the roster, and have rows of their own: {some(names)}"
+    else:
+        yield from (f"{name} is nobody on the roster, and has a row of their own" for name in names)
