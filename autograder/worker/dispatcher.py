@@ -10,6 +10,7 @@ import numpy as np
 from autograder.worker import wire
 from autograder.worker.calls import Guard
 from autograder.worker.execution import failure
+from autograder.worker.layout import laid_out
 from autograder.worker.messages import Answer
 from autograder.worker.modes import left_as_found
 
@@ -60,11 +61,13 @@ class Dispatcher:
         kwargs: dict[str, Any],
         scenario: str = "",
         before: list[Any] | None = None,
+        layout: str = "",
     ) -> Answer:
         """Call `name`, or a scenario that needs `name`, and return the answer.
 
         Args:
             before: snapshots of the arguments, if already taken.
+            layout: how the arguments' arrays are to lie in memory, as in `CallFunction`.
 
         Returns:
             The value, or a `failure`; and, if any, the numbers of the arguments that were `changed`, the `forbidden`
@@ -74,6 +77,8 @@ class Dispatcher:
             return {"missing": True}
         self.forbidden.clear()
         self.guard.called.clear()
+        if layout:
+            args, kwargs = laid_out([args, kwargs], layout)
         arguments = (*args, *kwargs.values())
         if before is None:
             before = [snapshot(value, self.refer) for value in arguments]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class LoadScenarios(TypedDict):
@@ -41,6 +41,8 @@ class CallFunction(_Call):
     """Call a function of the submission; `forbidden` lists the functions that it may not call."""
 
     do: Literal["call"]
+    layout: NotRequired[str]
+    """How the arguments' arrays lie in memory, one of `layout.LAYOUTS`; row by row without it."""
 
 
 class CallScenario(_Call):

@@ -98,7 +98,8 @@ class Conversation(Dispatcher):
             return {"stale": True}
         if request["do"] == "scenario":
             return self.call(request["needs"], request["args"], {}, scenario=request["name"], before=before)
-        return self.call(request["name"], request["args"], request["kwargs"], before=before)
+        layout = request.get("layout", "")
+        return self.call(request["name"], request["args"], request["kwargs"], before=before, layout=layout)
 
     def load_scenarios(self, source: str) -> dict[str, Any] | None:
         """Load the judge's scenarios; return the failure if that raises, else None."""

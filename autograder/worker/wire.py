@@ -316,6 +316,8 @@ def _tensor_parts(value: Any, most: int) -> tuple[str, list[int], bytes] | None:
         raise WireError("a tensor with attributes, or of a class, of its own")
     with torch._C.DisableTorchFunction():
         flat = value.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
+        if flat.numel() == 1:  # counts as contiguous whatever its stride is, and `view` refuses strides other than 1
+            flat = flat.clone(memory_format=torch.contiguous_format)
         if flat.numel() * flat.element_size() > most:
             raise WireError(f"a tensor of {_megabytes(flat.numel() * flat.element_size())}")
         # `force`, because forward mode makes zero tensors that plain `numpy()` refuses

@@ -81,7 +81,10 @@ class _LocalDispatcher(Dispatcher):
         """The answer to one call. Raises `WireError` if the request or the answer cannot be encoded."""
         self._passed.clear()
         args, kwargs = wire.decode(wire.encode([request["args"], request["kwargs"]], self._pass), self.revive)
-        answer = self.call(called(request), args, kwargs, request["name"] if request["do"] == "scenario" else "")
+        if request["do"] == "scenario":
+            answer = self.call(called(request), args, kwargs, scenario=request["name"])
+        else:
+            answer = self.call(request["name"], args, kwargs, layout=request.get("layout", ""))
         try:
             frame = wire.encode(answer, self.refer, wire.ANSWER)
         except wire.WireError as error:

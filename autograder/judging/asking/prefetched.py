@@ -94,7 +94,8 @@ def requests(checks: Sequence[PrefetchedCheck]) -> list[list[Call]]:
 def request_key(request: Call) -> Key | None:
     """A key that is equal for equal requests; None if an argument is not data."""
     try:
-        return request["name"], request.get("needs", ""), key_of(request["args"]), key_of(request["kwargs"])
+        how = request.get("needs", ""), request.get("layout", "")
+        return request["name"], *how, key_of(request["args"]), key_of(request["kwargs"])
     except wire.WireError:
         return None
 

@@ -44,10 +44,18 @@ def request_of(
     *,
     scenario: str = "",
     forbidden: tuple[str, ...] = (),
+    layout: str = "",
 ) -> Call:
-    """A request to call `name`, or a `scenario` that uses it; neither may call `forbidden`."""
+    """A request to call `name`, or a `scenario` that uses it; neither may call `forbidden`.
+
+    Args:
+        layout: how the arrays among the arguments lie in memory, as in `CallFunction`.
+    """
     if not scenario:
-        return CallFunction(do="call", name=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden))
+        call = CallFunction(do="call", name=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden))
+        if layout:
+            call["layout"] = layout
+        return call
     return CallScenario(
         do="scenario", name=scenario, needs=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden)
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.judging.asking.run import Run, request_of
+from autograder.judging.checking import layouts
 from autograder.judging.checking.expectations import as_arrays, has_tensors
 from autograder.judging.checking.reference import Reference
 from autograder.judging.records.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure, text_of
@@ -15,6 +16,7 @@ from autograder.judging.records.record import CHANGED, Call, Comparison, current
 from autograder.wording import enumeration
 from autograder.worker.execution import Failure
 from autograder.worker.messages import Answer
+from autograder.worker.messages import Call as CallRequest
 from course.syllabus import Lesson
 
 STUB = re.compile(r"(([\w.]+)(?: \([^)]*\))?): your code here")
@@ -34,11 +36,24 @@ class Learner:
         self._lesson = lesson
         self._run = run
         self._reference = reference
+        self._layout = ""
+        self._layouts: dict[str, list[str]] = {}
+        """By function: the layouts that this check still asks about."""
 
     @property
     def scenario(self) -> _Scenarios:
         """The lesson's scenarios, run on the exercise of the current check."""
         return _Scenarios(self)
+
+    def in_layout(self, layout: str) -> Learner:
+        """The same functions, called with arrays that lie in memory in a layout of `worker.layout.LAYOUTS`.
+
+        Calls with data alone are repeated in other layouts anyway; those that pass functions are not, because checks
+        may count how often the functions are called.
+        """
+        learner = Learner(self._lesson, self._run, self._reference)
+        learner._layout = layout
+        return learner
 
     def forget(self) -> None:
         """Make later calls in a new process, which has run the cells and remembers no earlier call.
@@ -60,11 +75,33 @@ class Learner:
             named = tuple(zip(names, as_arrays(values), strict=True))
             call = Call(name, named, positional=len(args), tensors=has_tensors(values))
             current_record().calls.append(call)
-            request = request_of(name, list(args), kwargs, forbidden=exercise.forbidden)
-            answer = self._run.ask(request, exercise.seconds)
-            return self._value(name, names, answer)
+            request = request_of(name, list(args), kwargs, forbidden=exercise.forbidden, layout=self._layout)
+            value = self._value(name, names, self._run.ask(request, exercise.seconds))
+            if self._layout:
+                return value
+            left = self._layouts.setdefault(name, layouts.layouts_for(current_record()))
+            if left and layouts.matters_for(values, left[0]) and layouts.is_data(value):
+                again = request_of(name, list(args), kwargs, forbidden=exercise.forbidden, layout=left[0])
+                self._compare_layouts(again, left.pop(0), names, value, exercise.seconds)
+            return value
 
         return call
+
+    def _compare_layouts(self, again: CallRequest, layout: str, names: list[str], value: Any, seconds: float) -> None:
+        """Expect the answer `value` to the same call with arguments in another layout, too."""
+        error = ""
+        try:
+            other = self._value(again["name"], names, self._run.ask(again, seconds))
+            if not layouts.differs(other, value):
+                return
+        except Raised as raised:
+            error = str(raised)
+        call = current_record().calls[-1]
+        problem = layouts.told(call, layout, error)
+        got, place = error or "other numbers", (layouts.__name__, 0)
+        current_record().comparisons.append(
+            Comparison(got, True, (), "", call, 0.0, 0.0, (problem,), property_only=True, place=place)
+        )
 
     def run_scenario(self, name: str, args: tuple[Any, ...]) -> Any:
         """The result of the scenario `name`. Raises `LearnerError` if it raises or the exercise is missing."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import exercise, expect, expect_close
+from autograder.judging.checking.layouts import IN_WORDS
+from autograder.worker.layout import LAYOUTS
 
 
 class Recorded:
@@ -69,6 +71,9 @@ def test_gradient_of_any_shape(learner, reference, rng):
         "an empty batch": (0, 3),
     }.items():
         agree_on_gradient(learner, reference, rng, shape, case, rtol=1e-8, atol=1e-9, eps=0.125)
+    for layout in LAYOUTS:
+        case = f"a matrix whose entries lie in memory {IN_WORDS[layout]}"
+        agree_on_gradient(learner.in_layout(layout), reference, rng, (2, 3), case, rtol=1e-8, atol=1e-9, eps=0.125)
 
 
 @exercise("numerical_gradient")
