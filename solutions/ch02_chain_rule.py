@@ -7,7 +7,7 @@
 #
 # Everything is float64. A Jacobian has one row for each output and one column for each input: `(n_out, n_in)`. A
 # **JVP** is that matrix times a vector, one entry for each input; a **VJP** is a vector, one entry for each output,
-# times that matrix. No function changes its arguments.
+# times that matrix. No function changes its arguments. An array may be a view, such as a transpose.
 
 # %%
 import math

@@ -4,10 +4,11 @@
 # Backward rules, one for each op. `g` is always the upstream gradient `dL/dy`, in the shape of the output `y`; the rule
 # turns it into the gradient of each input. NumPy only. Read along in [the chapter](../book/ch06_vjps.md).
 #
-# Everywhere: arguments are arrays, of floats unless it is said, and stay unchanged. Where an op is defined for 0-d and
-# empty ones, they come too; no mean, maximum or softmax runs along an empty axis. A gradient has the shape **and the
-# dtype** of the input it belongs to, even when `g` has another dtype; right values in another dtype cost at most a
-# tenth of an exercise. One gradient is returned as it is, several as a tuple in the order given.
+# Everywhere: arguments are arrays, of floats unless it is said, and stay unchanged. Some are views, such as transposes.
+# Where an op is defined for 0-d and empty ones, they come too; no mean, maximum or softmax runs along an empty axis. A
+# gradient has the shape **and the dtype** of the input it belongs to, even when `g` has another dtype; right values in
+# another dtype cost at most a tenth of an exercise. One gradient is returned as it is, several as a tuple in the order
+# given.
 #
 # Each rule is also called with thousands of entries, and has 2 seconds for them. One forward pass for each
 # entry takes longer; any other way that gives the right numbers will do. **Points count only with that.**

@@ -7,7 +7,7 @@
 #
 # Shapes: `n` rows in a batch, `d` inputs, `m` hidden units, `o` outputs. A gradient has the shape and the dtype of what
 # it belongs to, float32 included; right values in another dtype cost at most a tenth. No function changes its
-# arguments.
+# arguments. An array may be a view, such as a transpose.
 
 # %%
 import numpy as np
