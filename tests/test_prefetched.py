@@ -276,7 +276,7 @@ def test_the_worker_is_asked_and_not_told(slug: str) -> None:
         for exercise in judge.lesson.exercises:
             for check in judge._calls_of(exercise):
                 for call in check.calls:
-                    assert set(call.request) <= {"do", "name", "needs", "args", "kwargs", "forbidden"}
+                    assert set(call.request) <= {"do", "name", "needs", "args", "kwargs", "forbidden", "layout"}
                     asked.append(call.request)
         for number, request in enumerate(asked):
             if request["do"] == "call":

@@ -46,6 +46,10 @@ class Operation:
     rounds: int = 1
     """Number of precomputed answers per question for a random operation, given in turn. With a prime number, two passes
     over all entries get different answers."""
+    drawn: bool = False
+    """Whether PyTorch's generator in the submission's process draws which of the `rounds` a forward pass gives, as in a
+    dropout; backward passes give the derivatives of that round. `compute` reads its number in `turn`."""
+    turn: int = 0
 
     def known(self) -> dict[str, Any]:
         """The results in float64 where gradcheck asks by default: at the arrays, and with each entry moved by `STEP`.
@@ -60,13 +64,20 @@ class Operation:
         for what, answers, rounds in (
             ("forward", self._values, self.rounds),
             ("backward", self._jacobians, self.rounds),
-            ("again", self._seconds, 1),
+            ("again", self._seconds, self.rounds if self.drawn else 1),
         ):
             try:
-                known[what] = [answers(points) for _ in range(rounds)]
+                known[what] = []
+                for self.turn in range(rounds):
+                    known[what].append(answers(points))
             except Exception as error:
                 raises[what] = [type(error).__name__, str(error)]
-        return {**known, "points": [np.stack(arrays) for arrays in zip(*points, strict=True)], "raises": raises}
+        return {
+            **known,
+            "drawn": self.drawn,
+            "points": [np.stack(arrays) for arrays in zip(*points, strict=True)],
+            "raises": raises,
+        }
 
     def _points(self) -> list[list[np.ndarray]]:
         base = [array.astype(F64) if array.dtype.kind == "f" else array for array in self.arrays]

@@ -77,6 +77,8 @@ def test_shared_tensors(learner, reference):
         "d = torch.exp(a); e = torch.sin(d); f = torch.cos(e); L = d * f - e",
         "d = torch.exp(a); e = torch.sin(d); f = torch.cos(e); L = e - f * d",
         "p, q = W.unbind(0); L = (p.exp() * q).sum()",
+        "p, q = W.exp().unbind(0); L = (q * x).sum()",
+        "p, q = (W @ x).split(1); L = torch.sin(q.sum()) * a",
     ):
         check_torch_graph(learner, reference, program, program)
 

@@ -9,11 +9,14 @@ from typing import Any
 def evaluate(submission: Any, expression: str, x: tuple[float, float], y: tuple[float, float] = (1.0, 0.0)) -> Any:
     """Value and tangent of an expression of the Duals x and y, each given as (value, tangent).
 
-    If the result is not a Dual, a dict with the reason instead, under the key "not lifted" or "no Dual".
+    If the result is not a Dual, or x or y is another one afterwards, a dict with the reason instead, under the key
+    "not lifted", "no Dual" or "changed".
     """
     Dual = submission.Dual
+    operands = {"x": Dual(*x), "y": Dual(*y)}
+    before = {name: (dual.value, dual.tangent) for name, dual in operands.items()}
     try:
-        result = eval(expression, {"Dual": Dual, "x": Dual(*x), "y": Dual(*y)})
+        result = eval(expression, {"Dual": Dual, **operands})
     except NotImplementedError:
         which = expression.replace("(", "").replace(")", "")
         raise NotImplementedError(f"Dual ({which}): your code here") from None
@@ -25,6 +28,9 @@ def evaluate(submission: Any, expression: str, x: tuple[float, float], y: tuple[
     if not hasattr(result, "value") or not hasattr(result, "tangent"):
         what = "None: a return is missing" if result is None else f"an object of type {type(result).__name__}"
         return {"no Dual": f"{expression} gave {what}. The result of an operation is a new Dual."}
+    for name, dual in operands.items():
+        if (dual.value, dual.tangent) != before[name]:
+            return {"changed": f"{expression} changed {name} itself. The result of an operation is a new Dual."}
     return result.value, result.tangent
 
 

@@ -83,6 +83,8 @@ STEPS = {  # what a program shows, and its steps; what no step makes is a leaf, 
     "two ways, one detached": "h = a * b; d = detach h; e = h * c; L = d * e",
     "a product of constants": "h = k * k; L = h * a",
     "a step that the loss does not use": "h = a * b; e = h * c; L = h * a",
+    "a leaf alone, which is the loss": "L = leaf",
+    "a last step that is a leaf": "h = a * b; L = leaf",
 }
 
 
@@ -122,6 +124,8 @@ def random_steps(rng, size: int) -> list[tuple[str, ...]]:
         steps.append(
             (one, "request") if how == "request" else (f"h{i}", how, one, *([other] if "product" in how else []))
         )
+    if rng.integers(4) == 0:
+        return [*steps, ("loss", "leaf")]
     last = [name for name, *_ in steps][-1]
     return [*steps, ("loss", "product", last, str(rng.choice(leaves)))]
 

@@ -94,11 +94,17 @@ def test_one_network_for_both(learner, reference, rng):
 
 @exercise("td_loss", promise="instrumented")
 def test_batch_and_networks_afterwards(learner, reference, rng):
-    """td_loss changes neither the batch nor the networks, and calls no backward."""
-    for case, (n, d, actions) in BATCHES.items():
+    """td_loss changes neither the batch nor the networks, frozen parts included, and calls no backward."""
+    states = {  # before the call: which parameters are frozen, and whether the networks are in eval mode
+        "all of it trained": ([], False),
+        "target_net frozen": (["target_net.weight", "target_net.bias"], False),
+        "q_net's bias frozen, in eval mode": (["q_net.bias"], True),
+        "both biases frozen": (["q_net.bias", "target_net.bias"], False),
+    }
+    for (size, (n, d, actions)), (state, before) in zip(BATCHES.items(), states.items(), strict=True):
         q, target = network(rng, d, actions), network(rng, d, actions)
-        batch = transitions(rng, n, d, actions)
-        agree("afterwards", learner, reference, q, target, batch, discount(rng), case=f"after td_loss, {case}")
+        arguments = q, target, transitions(rng, n, d, actions), discount(rng), *before
+        agree("afterwards", learner, reference, *arguments, case=f"after td_loss, {size}, {state}")
 
 
 @exercise("td_loss")

@@ -92,17 +92,30 @@ def flow_into_the_networks(submission: Any, q_net: dict, target_net: dict, batch
 
 
 @torch.enable_grad()
-def afterwards(submission: Any, q_net: dict, target_net: dict, batch: dict, gamma: float) -> dict[str, Any]:
-    """Side effects of td_loss, before any call to backward."""
+def afterwards(
+    submission: Any, q_net: dict, target_net: dict, batch: dict, gamma: float, frozen: list[str], evaluated: bool
+) -> dict[str, Any]:
+    """Side effects of td_loss, before any call to backward.
+
+    Args:
+        frozen: names of the parameters that require no gradient.
+        evaluated: whether the networks are in eval mode.
+    """
     tensors = _tensors(batch)
     networks = {"q_net": _linear(q_net), "target_net": _linear(target_net)}
+    for name, network in networks.items():
+        network.train(not evaluated)
+        for part, parameter in network.named_parameters():
+            parameter.requires_grad_(f"{name}.{part}" not in frozen)
     loss = _td_loss(submission, *networks.values(), tensors, gamma)
     left: dict[str, Any] = {**_wrong_kinds(loss), "The loss has no graph to go back through": _has_no_graph(loss)}
     left |= {f"batch[{name}]": _data(tensor) for name, tensor in tensors.items()}
     for name, network in networks.items():
-        left[f"{name} was switched to eval mode"] = not network.training
-        left[f"Parameters of {name} were frozen"] = not all(p.requires_grad for p in network.parameters())
+        left[f"{name} was switched to {'train' if evaluated else 'eval'} mode"] = network.training is evaluated
         for part, parameter in network.named_parameters():
+            wanted = f"{name}.{part}" not in frozen
+            told = f"requires_grad of {name}.{part} was {wanted}, and is {not wanted} afterwards"
+            left[told] = parameter.requires_grad is not wanted
             left[f"{name}.{part}"] = _data(parameter)
             left[f"{name}.{part}.grad"] = _data(parameter.grad)
     left[GRADIENTS_OFF] = not torch.is_grad_enabled()

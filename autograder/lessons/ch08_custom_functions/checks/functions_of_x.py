@@ -53,9 +53,11 @@ def far_out(rng):
 
 
 def check_once(learner, reference, rng, name):
-    """Value and gradient, on every shape."""
+    """Value and gradient, on every shape, and at 0."""
     for case, shape in SHAPES.items():
         agree("once", learner, reference, name, spread(rng, shape), upstream(rng, shape), case=case)
+    zeros = np.array([0.0, -0.0, float(rng.uniform(0.3, 2.3))])
+    agree("once", learner, reference, name, zeros, upstream(rng, 3), case="0, -0 and another number")
 
 
 def check_twice(learner, reference, rng, name):
@@ -63,6 +65,10 @@ def check_twice(learner, reference, rng, name):
     for case, shape in SHAPES.items():
         arguments = spread(rng, shape), upstream(rng, shape), upstream(rng, shape)
         agree("twice", learner, reference, name, *arguments, case=f"double backward, {case}")
+    arguments = spread(rng, (2, 3)), upstream(rng, (2, 3)), upstream(rng, (2, 3)), True
+    agree("twice", learner, reference, name, *arguments, case="double backward, views that are transposed in memory")
+    arguments = np.array([0.0, float(rng.uniform(0.3, 2.3))]), upstream(rng, 2), upstream(rng, 2)
+    agree("twice", learner, reference, name, *arguments, case="double backward, 0 and another number")
 
 
 def check_in_a_graph(learner, reference, rng, name):

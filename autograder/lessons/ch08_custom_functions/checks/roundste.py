@@ -52,6 +52,9 @@ def test_rounded_halves(learner, reference, rng):
         "halves further out": halves + 2 * rng.integers(2, 50),
         "whole numbers": np.arange(-3.0, 4.0) * rng.integers(1, 50),
         "large numbers": rng.uniform(1e3, 1e6, size=6),
+        "numbers beyond int32 and int64, and infinities": np.array(
+            [*(rng.uniform(3, 9, size=3) * [1e9, -1e12, 1e30]), -0.0, np.inf, -np.inf]
+        ),
     }.items():
         agree("once", learner, reference, "RoundSTE", x, upstream(rng, x.shape), case=case)
 

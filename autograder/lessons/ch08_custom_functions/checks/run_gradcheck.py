@@ -306,9 +306,20 @@ def test_random_functions(learner, reference, rng):
         return [gradient * float(noise.uniform(0.5, 1.5)) for gradient in right]
 
     x = vector(rng, 6)
+    factors = rng.integers(1, 4, size=(5, 6)).astype(np.float64)
+    factors[:, 0] = rng.permutation(5) + 1  # no two rounds are alike
+
+    def of_a_round(x):
+        import torch
+
+        return x**3 * torch.tensor(factors[drawn.turn])
+
+    words = "x³ times whole numbers that PyTorch's generator draws"
+    drawn = Operation(words, of_a_round, [x], mistake="others in each call", rounds=len(factors), drawn=True)
     questions = [
         Operation("x³", lambda x: x**3, [x]),
         Operation("x³ times a random whole number", dropout, [x], mistake="another one in each call", rounds=5),
+        drawn,
         Operation(
             "x³", lambda x: x**3, [x], mistake="its gradient another one in each backward pass", first=noisy, rounds=5
         ),

@@ -47,10 +47,14 @@ def once(submission: Any, function: str, x: np.ndarray, g: np.ndarray) -> dict[s
 
 
 @_watched
-def twice(submission: Any, function: str, x: np.ndarray, g: np.ndarray, h: np.ndarray) -> dict[str, Any]:
-    """The gradient, and the gradients of (gradient · h)."""
+def twice(
+    submission: Any, function: str, x: np.ndarray, g: np.ndarray, h: np.ndarray, transposed: bool = False
+) -> dict[str, Any]:
+    """The gradient, and the gradients of (gradient · h); x and g may be views that are transposed in memory."""
     cls = _class(submission, function)
     leaf, upstream = _leaf(x), _leaf(g)
+    if transposed:
+        leaf, upstream = (one.detach().T.contiguous().T.requires_grad_() for one in (leaf, upstream))
     y = _applied(cls, leaf)
     dx = _first(y, leaf, upstream, create_graph=True)
     second = _second(dx, (leaf, upstream), torch.tensor(h))

@@ -67,6 +67,8 @@ class _Answers:
         self._known, self._ask = known, ask
         self._points = {_bytes(arrays): number for number, arrays in enumerate(zip(*known["points"], strict=True))}
         self._asked = dict.fromkeys(("forward", "backward", "again"), 0)
+        self._turn = 0
+        """The round of the last forward pass, for an operation that draws it."""
 
     def __call__(self, what: str, *arguments: Any) -> Any:
         count = arguments[0] if what != "forward" else 0
@@ -81,7 +83,10 @@ class _Answers:
             kind, message = self._known["raises"][what]
             raise getattr(builtins, kind)(message)
         rounds = self._known[what]
-        answers = rounds[self._asked[what] % len(rounds)]
+        if self._known["drawn"] and what == "forward":
+            self._turn = int(torch.randint(len(rounds), ()))
+        turn = self._turn if self._known["drawn"] else self._asked[what]
+        answers = rounds[turn % len(rounds)]
         self._asked[what] += 1
         if what == "forward":
             after = answers["inputs"] and [of[point] for of in answers["inputs"]]

@@ -19,6 +19,7 @@ from autograder.judging import (
 )
 from autograder.lessons.ch11_checkpointing.checks.layers import layer
 from autograder.lessons.ch11_checkpointing.checks.second_runs import SLACK, followed, three_factors, told
+from autograder.wording import enumeration
 
 
 @exercise("checkpoint")
@@ -63,11 +64,16 @@ def test_arguments_of_all_kinds(learner, reference, rng):
     for case, shape in {"a vector": (3,), "a matrix": (2, 3)}.items():
         arguments = random(rng, shape), random(rng, shape)
         agree("of_one_tensor_twice", learner, reference, *arguments, case=f"fn(x, x, 3), {case}")
-    for case, (rows, count) in {"two rows": (3, 2), "six rows": (4, 6)}.items():
-        ids, mask = rng.integers(rows, size=count), rng.random((count, 2)) < 0.7
-        arguments = random(rng, (rows, 2)), ids, mask, random(rng, 2), 2, random(rng, (count, 2))
-        case = f"fn(table, ids, mask, shift, power, name), {case}"
-        agree("of_mixed_arguments", learner, reference, *arguments, case=case)
+    names = ["table", "ids", "mask", "shift", "power", "name"]
+    for place, wanted in enumerate(
+        [["table"], ["shift"], ["table", "shift"], ["table"], ["shift"], ["table", "shift"]]
+    ):
+        rows, count = (3, 2) if place % 2 == 0 else (4, 6)
+        given = {"table": random(rng, (rows, 2)), "ids": rng.integers(rows, size=count), "power": 2}
+        given |= {"mask": rng.random((count, 2)) < 0.7, "shift": random(rng, 2)}
+        order = names[place:] + names[:place]  # each of them is first once, and last once
+        case = f"fn({', '.join(order)}), {count} rows, a gradient for {enumeration(wanted)}"
+        agree("of_mixed_arguments", learner, reference, given, random(rng, (count, 2)), order, wanted, case=case)
 
 
 @exercise("checkpoint")

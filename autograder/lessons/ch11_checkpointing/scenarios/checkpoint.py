@@ -88,23 +88,35 @@ def of_a_graph(
 
 @torch.enable_grad()
 def of_mixed_arguments(
-    submission: Any, table: np.ndarray, ids: np.ndarray, mask: np.ndarray, shift: np.ndarray, power: int, g: np.ndarray
+    submission: Any,
+    given: dict[str, Any],
+    g: np.ndarray,
+    order: list[str],
+    wanted: list[str],
 ) -> dict[str, Any]:
-    """fn(table, ids, mask, shift, power, name): indices, a mask, a constant, a number, a string; table wants dtable."""
+    """fn(table, ids, mask, shift, power, name) with its arguments in this order: indices, a mask, a number, a string.
 
-    def fn(table: Tensor, ids: Tensor, mask: Tensor, shift: Tensor, power: int, name: str) -> Tensor:
-        assert name == "relu"
-        return torch.where(mask, table[ids] + shift, 0.0) ** power
+    Args:
+        given: table, ids, mask, shift and power.
+        wanted: those of table and shift that require a gradient.
+    """
 
-    leaf, constants = _leaf(table), [torch.tensor(array) for array in (ids, mask, shift)]
-    y = plain(submission.checkpoint(fn, leaf, *constants, power, "relu"))
+    def fn(*arguments: Any) -> Tensor:
+        of = dict(zip(order, arguments, strict=True))
+        assert of["name"] == "relu"
+        return torch.where(of["mask"], of["table"][of["ids"]] + of["shift"], 0.0) ** of["power"]
+
+    arguments = {name: torch.tensor(value) if isinstance(value, np.ndarray) else value for name, value in given.items()}
+    arguments |= {name: _leaf(given[name]) for name in wanted} | {"name": "relu"}
+    constants = [value for name, value in arguments.items() if isinstance(value, Tensor) and name not in wanted]
+    y = plain(submission.checkpoint(fn, *(arguments[name] for name in order)))
     _backward(y, g)
     return {
         **_of_result(y),
         "An argument that requires no gradient requires one afterwards": any(t.requires_grad for t in constants),
         "An argument that requires no gradient has one afterwards": any(t.grad is not None for t in constants),
         "y": _data(y),
-        "dtable": _data(leaf.grad),
+        **{f"d{name}": _data(arguments[name].grad) for name in wanted},
     }
 
 

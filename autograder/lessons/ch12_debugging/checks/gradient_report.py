@@ -186,12 +186,13 @@ def test_low_precision(learner, reference, rng):
 
 @exercise("gradient_report")
 def test_a_shared_parameter(learner, reference, rng):
-    """One Linear under two names is there once."""
-    for n in (2, 4):
-        layer_ = {"W": random(rng, (n, n)), "b": random(rng, n)}
-        arguments = layer_, random(rng, (n, n)) + 1
-        expected, got = (who.scenario.report_of_shared(*arguments) for who in (reference, learner))
-        compare_reports(got, expected, case="a Linear that the model has under two names")
+    """One Linear under two names is there once, and so is a weight that two Linears share."""
+    for case, tied in {"a Linear under two names": False, "two Linears with one weight": True}.items():
+        for n in (2, 4):
+            layer_ = {"W": random(rng, (n, n)), "b": random(rng, n)}
+            arguments = layer_, random(rng, (n, n)) + 1, tied
+            expected, got = (who.scenario.report_of_shared(*arguments) for who in (reference, learner))
+            compare_reports(got, expected, case=case)
 
 
 @exercise("gradient_report")

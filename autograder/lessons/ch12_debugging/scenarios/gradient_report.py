@@ -77,10 +77,12 @@ def report(submission: Any, parameters: list[tuple]) -> Any:
         return found
 
 
-def report_of_shared(submission: Any, layer: dict, g: np.ndarray) -> Any:
-    """The report on a model that has one Linear under two names."""
+def report_of_shared(submission: Any, layer: dict, g: np.ndarray, tied: bool) -> Any:
+    """The report on a model that has one Linear under two names, or, if `tied`, two Linears with one weight."""
     with _fresh():
         linear = _linear(layer)
-        model = torch.nn.ModuleDict({"encode": linear, "between": torch.nn.Tanh(), "decode": linear})
+        other = _linear(layer) if tied else linear
+        other.weight = linear.weight
+        model = torch.nn.ModuleDict({"encode": linear, "between": torch.nn.Tanh(), "decode": other})
         linear.weight.grad = torch.tensor(g)
         return _report(submission, model)

@@ -54,6 +54,16 @@ def test_ranks_without_rows(learner, reference, rng):
 
 
 @exercise("all_reduce_gradients")
+def test_gradients_that_are_no_numbers(learner, reference, rng):
+    """A nan or an infinity of a rank with rows is the gradient: all ranks have it."""
+    for rows, value in (((1, 2), np.nan), ((2, 1), np.inf), ((2, 0, 1), np.nan)):
+        arguments = network(rng, 2, 1, 1), shards(rng, rows, 2, 1)
+        arguments[1][0][1][0] = value
+        case = f"{value} among the targets of the first rank, {counted(rows)}"
+        agree("gradients", learner, reference, *arguments, True, False, case=case)
+
+
+@exercise("all_reduce_gradients")
 def test_parameters_without_a_gradient(learner, reference, rng):
     """One that no loss reaches gets zeros; a frozen one, which stands before others, nothing."""
     for rows in ((1,), (1, 2), (3, 0)):

@@ -78,7 +78,7 @@ def test_parameters_of_modules(learner, reference, rng):
     for shapes, size in [([(2,)], 1), ([(2, 3), (3,)], 2)]:
         for told, options in [
             ("torch.nn.Parameters", {"as_parameters": True}),
-            ("parameters that are not contiguous", {"strided": True}),
+            ("parameters that are transposes, and others that are not contiguous", {"strided": True}),
         ]:
             agree_on_zero_steps(learner, reference, rng, shapes, size, told, n_steps=2, clipped=True, **options)
 

@@ -30,7 +30,10 @@ def zero_steps(
     def step(group: Group) -> dict[str, Any]:
         own = [torch.tensor(value) for value in params]
         if strided:
-            own = [torch.stack([value, value + 1], dim=-1)[..., 0] for value in own]
+            own = [
+                value.mT.contiguous().mT if value.ndim > 1 else torch.stack([value, value + 1], dim=-1)[..., 0]
+                for value in own
+            ]
         if as_parameters:
             own = [nn.Parameter(value) for value in own]
         momentum = torch.zeros(length, dtype=own[0].dtype)
