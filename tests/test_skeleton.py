@@ -140,7 +140,7 @@ def test_an_exercise_is_begun_written_and_whole(root: Path, backprop: Callable[.
     built = backprop(*BUILD)
     made = "exercises/ch06_vjps.ipynb", f"{LESSON}/contract.toml", f"{LESSON}/rejections.toml", *DOCUMENTS
     assert all(f"{name}: written\n" in built for name in made), built
-    assert f"{LESSON}/contract.toml: abs_vjp, “`y = |x|`, entry by entry.”: it needs checks" in (
+    assert f"{LESSON}/contract.toml: abs_vjp, “`y = |x|`, entry by entry.”: it needs `checks`" in (
         backprop(*CHECK, code=1)
     )
     fill_in_rows(root / LESSON / "contract.toml", ROWS)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.rules.problem import Problem
-from autograder.authoring.skeleton import unwritten, unwritten_in
+from autograder.authoring.skeleton import UNWRITTEN, unwritten, unwritten_in
 from autograder.authoring.tree import Course
 from autograder.diagnosis import EditError, Misconception, edited, misconceptions_in
 from autograder.judging.checking.reference import load_module
@@ -35,7 +35,7 @@ def nothing_unwritten(course: Course) -> list[Problem]:
         *(line for slug in course.lessons for line in unwritten(course, slug)),
     ]
     return [
-        Problem(f"{course.relative(path)}:{number}", f"still to be written: {text}", "write it")
+        Problem(f"{course.relative(path)}:{number}", "still to be written", text[text.index(UNWRITTEN) :])
         for path, number, text in lines
     ]
 
