@@ -13,6 +13,7 @@ from small_courses import fill_in_rows
 
 from autograder.authoring import skeleton
 from autograder.authoring.lesson_skeleton import new_course, new_lesson
+from autograder.authoring.rules.described import nothing_unwritten
 from autograder.authoring.skeleton import UNWRITTEN
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.places import ROOT
@@ -165,7 +166,7 @@ def test_from_nothing_to_a_class(backprop: Command, tmp_path: Path) -> None:
     missing = backprop("build", "--check", "--course", "mine")
     assert missing.returncode == 1
     rows = [
-        f"{CONTRACT}: cube_vjp, “{says}”: it needs checks" for says in ("Powers and their slopes.", "dx of y = x³.")
+        f"{CONTRACT}: cube_vjp, “{says}”: it needs `checks`" for says in ("Powers and their slopes.", "dx of y = x³.")
     ]
     assert all(row in missing.stdout for row in rows)
     fill_in_rows(course / CONTRACT, ROWS)
@@ -232,8 +233,8 @@ def test_a_course_that_extends_this_one_gets_lessons_of_its_own(backprop: Comman
 
 
 def test_a_lesson_of_this_course_has_a_chapter_that_is_listed(tmp_path: Path) -> None:
-    for name in ("course/syllabus.toml", "book/_toc.yml"):
-        (tmp_path / name).parent.mkdir()
+    for name in ("course/syllabus.toml", "book/_toc.yml", "README.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
     new_lesson(Course.at(tmp_path), "ch15_fused_kernels", "tile_sum", part="Beyond")
     lesson = Course.at(tmp_path).lessons["ch15_fused_kernels"]
@@ -245,6 +246,10 @@ def test_a_lesson_of_this_course_has_a_chapter_that_is_listed(tmp_path: Path) ->
     assert "../book/ch15_fused_kernels.md#ch15-tile-sum" in source
     contents = (tmp_path / "book" / "_toc.yml").read_text(encoding="utf-8")
     assert "      - file: ch14_scaling_out\n      - file: ch15_fused_kernels\n  - caption: For teachers" in contents
+    table = (tmp_path / "README.md").read_text(encoding="utf-8").partition("| ch14 |")[2].splitlines()
+    assert table[1:3] == ["| ch15 | … | WRITE ME: what learners write | 0 | 0 |", ""]
+    said = [str(problem) for problem in nothing_unwritten(Course.at(tmp_path)) if problem.file.startswith("README.md")]
+    assert [one.partition(": ")[2] for one in said] == ["still to be written; WRITE ME: what learners write | 0 | 0 |"]
 
 
 @pytest.mark.parametrize(

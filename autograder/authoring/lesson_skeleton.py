@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from autograder.authoring import readme
 from autograder.authoring.contracts import HEADER
 from autograder.authoring.skeleton import ENTRY, SECTION, cells_of, exercise_files, written_or_nothing
 from autograder.authoring.syllabus_text import before_lesson
@@ -148,6 +149,9 @@ def new_lesson(
         if listed is None:
             raise AuthoringError(f"{course.relative(contents)} lists no chapter of the lesson before or after {slug}")
         changed[contents] = listed
+    table = readme.file_of(course)
+    if table is not None:
+        changed[table] = readme.with_row(table.read_text(encoding="utf-8"), slug)
     return written_or_nothing(course, changed, new)
 
 
