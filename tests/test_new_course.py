@@ -27,10 +27,10 @@ CONTRACT = f"{POWERS}/contract.toml"
 LINE = "return g * 3 * x**2"
 WRITTEN = {
     "backprop-course.toml": {
-        "  # WRITE ME: how many a reader takes, exercises included": "",
-        "WRITE ME: where to look, and no more.": "What is the slope of x to the power of 3?",
-        "WRITE ME: the way, for one who is still stuck.": "3 times x squared, times g.",
-        "WRITE ME: what makes the reference right, cheap or stable, in a sentence.": "The slope is a multiplication.",
+        "  # WRITE ME: a reader's minutes, exercises included": "",
+        "WRITE ME: where to look.": "What is the slope of x to the power of 3?",
+        "WRITE ME: how to do it, for those still stuck.": "3 times x squared, times g.",
+        "WRITE ME: what makes the reference right, cheap or stable, in 160 characters.": "The slope is a product.",
     },
     "solutions/ch01_powers.py": {
         "WRITE ME: what the lesson is about, in two sentences; then what holds for all exercises: dtypes, shapes, "
@@ -50,8 +50,8 @@ WRITTEN = {
         "WRITE ME: what they did, what to do.": "Multiply by g: the slope alone is the local derivative.",
         "WRITE ME: what others write": "return g * x**2",
         "WRITE ME: as a teacher says it.": "The exponent is missing as a factor: the slope is 3 x².",
-        "WRITE ME: a third one, that is really made": "return g * 3 * x**3",
-        "WRITE ME: as short as these.": "The exponent goes down by one: the slope is 3 x², not 3 x³.",
+        "WRITE ME: a third mistake": "return g * 3 * x**3",
+        "WRITE ME: in a sentence or two.": "The exponent goes down by one: the slope is 3 x², not 3 x³.",
     },
     f"{POWERS}/oracles/cube_vjp.py": {
         'raise NotImplementedError("WRITE ME: compare it with PyTorch, or with brute force")': (
@@ -79,9 +79,9 @@ STEP = "self.mean += (x - self.mean) / self.count"
 UNWRITTEN_LINE = 'raise NotImplementedError("WRITE ME: the reference")'
 A_CLASS = {
     "backprop-course.toml": {
-        "WRITE ME: where to look, and no more.": "How much does one more value move a mean?",
-        "WRITE ME: the way, for one who is still stuck.": "By its distance from the mean, over the number of values.",
-        "WRITE ME: what makes the reference right, cheap or stable, in a sentence.": "No sum grows.",
+        "WRITE ME: where to look.": "How much does one more value move a mean?",
+        "WRITE ME: how to do it, for those still stuck.": "By its distance from the mean, over the number of values.",
+        "WRITE ME: what makes the reference right, cheap or stable, in 160 characters.": "No sum grows.",
     },
     "solutions/ch01_powers.py": {
         "WRITE ME: the contract: what it keeps, what its methods take and return, shapes and dtypes.": "One mean.",
@@ -104,8 +104,8 @@ A_CLASS = {
         "WRITE ME: what they did, what to do.": "You return the last value: divide the step by the count.",
         "WRITE ME: what others write": "self.mean += x / self.count",
         "WRITE ME: as a teacher says it.": "A step goes from the mean to x, so it is x minus the mean.",
-        '{LINE: "WRITE ME: a third one, that is really made"}': '{LINE: "self.count += 1", "self.count += 1": LINE}',
-        "WRITE ME: as short as these.": "You count before you divide: the first value counts half.",
+        '{LINE: "WRITE ME: a third mistake"}': '{LINE: "self.count += 1", "self.count += 1": LINE}',
+        "WRITE ME: in a sentence or two.": "You count before you divide: the first value counts half.",
     },
     f"{POWERS}/oracles/runningmean.py": {
         'raise NotImplementedError("WRITE ME: compare it with PyTorch, or with brute force")': (

@@ -24,7 +24,7 @@ LESSON = """\
 slug = "{slug}"
 title = {title}
 part = {part}
-minutes = 60  # WRITE ME: how many a reader takes, exercises included
+minutes = 60  # WRITE ME: a reader's minutes, exercises included
 packages = ["numpy"]
 modules = []
 
@@ -76,31 +76,31 @@ glue("{number}-lesson-time", lesson_time("{slug}"), display=False)
 
 :::{{admonition}} TL;DR
 :class: tip
-WRITE ME: two sentences, which do not give the plot away.
+WRITE ME: two sentences that answer none of the chapter's questions.
 :::
 
 ## Why it matters
 
-WRITE ME: a failure to run, or a question; a picture within the first screen.
+WRITE ME: a question or code that fails; a picture within the first screen.
 
 ## Objectives
 
-WRITE ME: what a reader can do in the end; each is taught, shown by code, and asked for.
+WRITE ME: what readers can do afterwards; the chapter teaches each, shows it in code, and asks for it.
 
 ## The mechanism
 
 {section}\
 ## Something to break
 
-WRITE ME: predict first, then break something, and see.
+WRITE ME: code to break. Readers predict what happens, then run it.
 
 ## Checkpoint questions
 
-WRITE ME: two quizzes at most; the others stand where their idea is.
+WRITE ME: at most two quizzes; put all others where their idea is explained.
 
 ## Key takeaways
 
-WRITE ME: the list that the TL;DR is not.
+WRITE ME: a list of what to remember.
 
 ## Exercises
 
