@@ -54,7 +54,7 @@ SAID = {
     "backprop build --course my-robots": "exercises/ch13_beyond_first_order.ipynb: written",
     "backprop build --check ch06/relu_vjp --course my-robots": "ch06/relu_vjp: nothing is wrong.",
     "backprop new lesson ch90_robots/joint_vjp --course my-robots": "solutions/ch90_robots.py",
-    "backprop new exercise ch06/abs_vjp --after relu_vjp --course my-robots": (
+    "backprop new exercise ch06/clip_vjp --after relu_vjp --course my-robots": (
         "ch06_vjps was this project's lesson. The course in my-robots has taken it over"
     ),
 }
@@ -128,5 +128,5 @@ def test_this_course_with_changes(followed: Callable[[str], Path]) -> None:
     assert (relu.points, relu.tier, relu.weights["test_relu_passes_where_x_is_positive"]) == (4, "stretch", 3)
     assert list(robots.lessons) == [*(slug for slug in syllabus() if slug[:4] != "ch14"), "ch90_robots"]
     names = [one.name for one in robots.lessons["ch06_vjps"].exercises]
-    assert names[names.index("relu_vjp") + 1] == "abs_vjp"
+    assert names[names.index("relu_vjp") + 1] == "clip_vjp"
     assert not {"conv2d_vjp", "maxpool2d_vjp"} & set(names)
