@@ -154,10 +154,11 @@ def _lessons_of_own_course(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]
     for slug in lessons:
         if not OWN_SLUG.fullmatch(str(slug)):
             raise SyllabusError(f"{file}: the slug {slug!r} must be a number and a topic, as ch01_power_iteration")
-    numbers = [slug[:4] for slug in lessons]
-    for number in numbers:
-        if numbers.count(number) > 1:
-            raise SyllabusError(f"{file}: two lessons are {number}, a number by which files are known")
+    first: dict[str, str] = {}
+    for slug in lessons:
+        other = first.setdefault(slug[:4], slug)
+        if other != slug:
+            raise SyllabusError(f"{file}: two lessons are {slug[:4]}, {other} and {slug}; give one another number")
     return lessons
 
 

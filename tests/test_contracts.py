@@ -116,7 +116,7 @@ def test_every_lesson_has_one_if_one_has(course: Course) -> None:
 EDITS = {
     "a sentence that changed": ("source", "counts what autograd saves", "counts all that autograd saves", "no row for"),
     "the old one": ("source", "counts what autograd saves", "counts all that autograd saves", "has no sentence"),
-    "a row without checks": ("contract", 'checks = ["test_unknown_policy"]', "checks = []", "it needs checks, or"),
+    "a row without checks": ("contract", 'checks = ["test_unknown_policy"]', "checks = []", "it needs `checks` or"),
     "a check that is gone": ("contract", '"test_unknown_policy"', '"test_policy"', "test_policy is no check of it"),
     "a check nobody asks for": ("contract", '"test_unknown_policy"', '"test_all_kept"', "what test_unknown_policy"),
     "a point": ("contract", 'checks = ["test_the_block"]', 'point = true\nchecks = ["test_the_block"]', "is its point"),
@@ -134,6 +134,21 @@ def test_each_fault_is_found(course: Course, edit: str) -> None:
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
     assert any(said in str(problem) for problem in sentences_have_cases(course))
+
+
+def test_an_exercise_without_rows_is_one_problem_and_its_begun_rows_are_one_each(course: Course) -> None:
+    """Formerly there was a line for each sentence, one for each check, and one for the point."""
+    path = course.contract(SLUG)
+    head, *rows = path.read_text(encoding="utf-8").split("\n\n")
+    others = [row for row in rows if not row.startswith("[[largest_batch]]")]
+    path.write_text("\n\n".join([head, *others]), encoding="utf-8")
+    (problem,) = sentences_have_cases(course)
+    assert problem.what.startswith("largest_batch: no row for “")
+    path.write_text(text_of(SLUG, course), encoding="utf-8")
+    *begun, point = (problem.what for problem in sentences_have_cases(course))
+    assert len(begun) == len(rows) - len(others)
+    assert all(what.endswith("it needs `checks` or `unasked`") for what in begun)
+    assert point == "largest_batch: no sentence is its point"
 
 
 def test_a_new_sentence_gets_an_empty_row_in_its_place(course: Course) -> None:

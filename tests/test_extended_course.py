@@ -175,7 +175,7 @@ WRONG = {
         "weights: test_worked_example must be a number",
     ),
     "another tier": (('"stretch", points', '"hard", points'), "the tier core or stretch"),
-    "a number twice": ((OWN, "ch02_power_iteration"), "two lessons are ch02"),
+    "a number twice": ((OWN, "ch02_power_iteration"), "two lessons are ch02, ch02_chain_rule and ch02_power"),
     "changes of none": (('extends = "backprop"', ""), "are for a course that extends"),
     "a list of numbers": (('"ch03"', "3"), "has no 3"),
 }

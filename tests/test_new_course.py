@@ -13,9 +13,11 @@ from small_courses import fill_in_rows
 
 from autograder.authoring import skeleton
 from autograder.authoring.lesson_skeleton import new_course, new_lesson
+from autograder.authoring.rules.described import nothing_unwritten
 from autograder.authoring.skeleton import UNWRITTEN
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.places import ROOT
+from course.syllabus import syllabus
 
 pytestmark = pytest.mark.slow
 
@@ -26,10 +28,10 @@ CONTRACT = f"{POWERS}/contract.toml"
 LINE = "return g * 3 * x**2"
 WRITTEN = {
     "backprop-course.toml": {
-        "  # WRITE ME: how many a reader takes, exercises included": "",
-        "WRITE ME: where to look, and no more.": "What is the slope of x to the power of 3?",
-        "WRITE ME: the way, for one who is still stuck.": "3 times x squared, times g.",
-        "WRITE ME: what makes the reference right, cheap or stable, in a sentence.": "The slope is a multiplication.",
+        "  # WRITE ME: a reader's minutes, exercises included": "",
+        "WRITE ME: where to look.": "What is the slope of x to the power of 3?",
+        "WRITE ME: how to do it, for those still stuck.": "3 times x squared, times g.",
+        "WRITE ME: what makes the reference right, cheap or stable, in 160 characters.": "The slope is a product.",
     },
     "solutions/ch01_powers.py": {
         "WRITE ME: what the lesson is about, in two sentences; then what holds for all exercises: dtypes, shapes, "
@@ -49,8 +51,8 @@ WRITTEN = {
         "WRITE ME: what they did, what to do.": "Multiply by g: the slope alone is the local derivative.",
         "WRITE ME: what others write": "return g * x**2",
         "WRITE ME: as a teacher says it.": "The exponent is missing as a factor: the slope is 3 x².",
-        "WRITE ME: a third one, that is really made": "return g * 3 * x**3",
-        "WRITE ME: as short as these.": "The exponent goes down by one: the slope is 3 x², not 3 x³.",
+        "WRITE ME: a third mistake": "return g * 3 * x**3",
+        "WRITE ME: in a sentence or two.": "The exponent goes down by one: the slope is 3 x², not 3 x³.",
     },
     f"{POWERS}/oracles/cube_vjp.py": {
         'raise NotImplementedError("WRITE ME: compare it with PyTorch, or with brute force")': (
@@ -78,9 +80,9 @@ STEP = "self.mean += (x - self.mean) / self.count"
 UNWRITTEN_LINE = 'raise NotImplementedError("WRITE ME: the reference")'
 A_CLASS = {
     "backprop-course.toml": {
-        "WRITE ME: where to look, and no more.": "How much does one more value move a mean?",
-        "WRITE ME: the way, for one who is still stuck.": "By its distance from the mean, over the number of values.",
-        "WRITE ME: what makes the reference right, cheap or stable, in a sentence.": "No sum grows.",
+        "WRITE ME: where to look.": "How much does one more value move a mean?",
+        "WRITE ME: how to do it, for those still stuck.": "By its distance from the mean, over the number of values.",
+        "WRITE ME: what makes the reference right, cheap or stable, in 160 characters.": "No sum grows.",
     },
     "solutions/ch01_powers.py": {
         "WRITE ME: the contract: what it keeps, what its methods take and return, shapes and dtypes.": "One mean.",
@@ -103,8 +105,8 @@ A_CLASS = {
         "WRITE ME: what they did, what to do.": "You return the last value: divide the step by the count.",
         "WRITE ME: what others write": "self.mean += x / self.count",
         "WRITE ME: as a teacher says it.": "A step goes from the mean to x, so it is x minus the mean.",
-        '{LINE: "WRITE ME: a third one, that is really made"}': '{LINE: "self.count += 1", "self.count += 1": LINE}',
-        "WRITE ME: as short as these.": "You count before you divide: the first value counts half.",
+        '{LINE: "WRITE ME: a third mistake"}': '{LINE: "self.count += 1", "self.count += 1": LINE}',
+        "WRITE ME: in a sentence or two.": "You count before you divide: the first value counts half.",
     },
     f"{POWERS}/oracles/runningmean.py": {
         'raise NotImplementedError("WRITE ME: compare it with PyTorch, or with brute force")': (
@@ -165,7 +167,7 @@ def test_from_nothing_to_a_class(backprop: Command, tmp_path: Path) -> None:
     missing = backprop("build", "--check", "--course", "mine")
     assert missing.returncode == 1
     rows = [
-        f"{CONTRACT}: cube_vjp, “{says}”: it needs checks" for says in ("Powers and their slopes.", "dx of y = x³.")
+        f"{CONTRACT}: cube_vjp, “{says}”: it needs `checks`" for says in ("Powers and their slopes.", "dx of y = x³.")
     ]
     assert all(row in missing.stdout for row in rows)
     fill_in_rows(course / CONTRACT, ROWS)
@@ -222,29 +224,35 @@ def test_a_course_that_extends_this_one_gets_lessons_of_its_own(backprop: Comman
     own.mkdir()
     (own / "backprop-course.toml").write_text('title = "Mine"\nextends = "backprop"\nwithout = ["ch14"]\n')
     ours = {path for part in PARTS for path in (ROOT / part).glob("*ch*")}
-    for name in ("ch15_powers/cube_vjp", "ch14_roots/root_vjp", "ch00_sums/add_vjp"):
+    for name in ("ch90_powers/cube_vjp", "ch14_roots/root_vjp", "ch00_sums/add_vjp"):
         done = backprop("new", "lesson", name, "--course", own)
         assert done.returncode == 0, done.stderr
     assert ours == {path for part in PARTS for path in (ROOT / part).glob("*ch*")}
     lessons = list(Course.at(own).lessons)
-    assert (lessons[0], lessons[-2:]) == ("ch00_sums", ["ch14_roots", "ch15_powers"])
-    assert sorted(path.name for path in (own / "lessons").iterdir()) == ["ch00_sums", "ch14_roots", "ch15_powers"]
+    added = ["ch00_sums", "ch14_roots", "ch90_powers"]
+    assert lessons == sorted([*(slug for slug in syllabus() if slug[:4] != "ch14"), *added])
+    assert sorted(path.name for path in (own / "lessons").iterdir()) == added
 
 
 def test_a_lesson_of_this_course_has_a_chapter_that_is_listed(tmp_path: Path) -> None:
-    for name in ("course/syllabus.toml", "book/_toc.yml"):
-        (tmp_path / name).parent.mkdir()
+    for name in ("course/syllabus.toml", "book/_toc.yml", "README.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
-    new_lesson(Course.at(tmp_path), "ch15_fused_kernels", "tile_sum", part="Beyond")
-    lesson = Course.at(tmp_path).lessons["ch15_fused_kernels"]
+    new_lesson(Course.at(tmp_path), "ch90_fused_kernels", "tile_sum", part="Beyond")
+    lesson = Course.at(tmp_path).lessons["ch90_fused_kernels"]
     assert (lesson.title, lesson.part, lesson.exercises[0].name) == ("Fused kernels", "Beyond", "tile_sum")
-    chapter = (tmp_path / "book" / "ch15_fused_kernels.md").read_text(encoding="utf-8")
-    assert re.search(r"^\(ch15\)=\n# Fused kernels$", chapter, re.M)
-    assert re.search(r"^\(ch15-tile-sum\)=\n### tile_sum$", chapter, re.M)
-    source = (tmp_path / "solutions" / "ch15_fused_kernels.py").read_text(encoding="utf-8")
-    assert "../book/ch15_fused_kernels.md#ch15-tile-sum" in source
+    chapter = (tmp_path / "book" / "ch90_fused_kernels.md").read_text(encoding="utf-8")
+    assert re.search(r"^\(ch90\)=\n# Fused kernels$", chapter, re.M)
+    assert re.search(r"^\(ch90-tile-sum\)=\n### tile_sum$", chapter, re.M)
+    source = (tmp_path / "solutions" / "ch90_fused_kernels.py").read_text(encoding="utf-8")
+    assert "../book/ch90_fused_kernels.md#ch90-tile-sum" in source
     contents = (tmp_path / "book" / "_toc.yml").read_text(encoding="utf-8")
-    assert "      - file: ch14_scaling_out\n      - file: ch15_fused_kernels\n  - caption: For teachers" in contents
+    last = list(syllabus())[-1]
+    assert f"      - file: {last}\n      - file: ch90_fused_kernels\n  - caption: For teachers" in contents
+    table = (tmp_path / "README.md").read_text(encoding="utf-8").partition(f"| {last[:4]} |")[2].splitlines()
+    assert table[1:3] == ["| ch90 | … | WRITE ME: what learners write | 0 | 0 |", ""]
+    said = [str(problem) for problem in nothing_unwritten(Course.at(tmp_path)) if problem.file.startswith("README.md")]
+    assert [one.partition(": ")[2] for one in said] == ["still to be written; WRITE ME: what learners write | 0 | 0 |"]
 
 
 @pytest.mark.parametrize(
@@ -258,8 +266,8 @@ def test_a_lesson_of_this_course_has_a_chapter_that_is_listed(tmp_path: Path) ->
         (("course", "mine", "ch01_powers"), "ch01_powers names no exercise"),
         (("course", "mine", "ch01_powers/"), "ch01_powers/ names no exercise"),
         (("lesson", "ch14_kernels/tile_sum"), "ch14 is ch14_scaling_out already"),
-        (("lesson", "ch15_kernels/tile.sum"), "'tile.sum' is no name of a function"),
-        (("lesson", "ch15_kernels/tile_sum", "--after", "relu_vjp"), "a lesson's place is its number"),
+        (("lesson", "ch90_kernels/tile.sum"), "'tile.sum' is no name of a function"),
+        (("lesson", "ch90_kernels/tile_sum", "--after", "relu_vjp"), "a lesson's place is its number"),
         (("ch06/abs_vjp", "--title", "Abs"), "--title and --part are of a lesson or a course"),
     ],
 )

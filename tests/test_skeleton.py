@@ -27,9 +27,9 @@ DOCUMENTS = "README.md", "SECURITY.md"
 AUTOGRAD = f"from {LESSON.replace('/', '.')}.oracles.autograd import assert_agree, autograd"
 WRITTEN = {
     "course/syllabus.toml": {
-        "WRITE ME: where to look, and no more.": "What is the slope on either side of 0?",
-        "WRITE ME: the way, for one who is still stuck.": "g times the sign of x, which is 0 at 0.",
-        "WRITE ME: what makes the reference right, cheap or stable, in a sentence.": "np.sign is 0 at 0, as is wanted.",
+        "WRITE ME: where to look.": "What is the slope on either side of 0?",
+        "WRITE ME: how to do it, for those still stuck.": "g times the sign of x, which is 0 at 0.",
+        "WRITE ME: what makes the reference right, cheap or stable, in 160 characters.": "np.sign is 0 at 0, as asked.",
     },
     "solutions/ch06_vjps.py": {
         "WRITE ME: the contract: what it takes, what it returns, shapes and dtypes.": "`y = |x|`, entry by entry.",
@@ -38,7 +38,7 @@ WRITTEN = {
     },
     "book/ch06_vjps.md": {
         "WRITE ME: the rule that learners implement.": "The gradient is $g$ times the sign of $x$.",
-        "WRITE ME: a failure to run or a question, the idea in one sentence, the derivation, code.": "A kink at 0.",
+        "WRITE ME: a question or code that fails; the idea in a sentence; a derivation; code.": "A kink at 0.",
     },
     f"{LESSON}/checks/abs_vjp.py": {
         "WRITE ME: what this check asks. Smallest case first, numbers from rng; then float32 and degenerate shapes.": (
@@ -55,8 +55,8 @@ WRITTEN = {
         "WRITE ME: what they did, what to do.": "That is relu's mask: below 0 the slope of |x| is -1.",
         "WRITE ME: what others write": "return np.sign(x).astype(x.dtype)",
         "WRITE ME: as a teacher says it.": "Multiply by g: the sign alone is the local derivative.",
-        "WRITE ME: a third one, that is really made": "return (g * np.abs(x)).astype(x.dtype)",
-        "WRITE ME: as short as these.": "You multiply by |x|: multiply by its slope, the sign of x.",
+        "WRITE ME: a third mistake": "return (g * np.abs(x)).astype(x.dtype)",
+        "WRITE ME: in a sentence or two.": "You multiply by |x|: multiply by its slope, the sign of x.",
     },
     f"{LESSON}/oracles/abs_vjp.py": {
         'raise NotImplementedError("WRITE ME: compare it with PyTorch, or with brute force")': (
@@ -140,7 +140,7 @@ def test_an_exercise_is_begun_written_and_whole(root: Path, backprop: Callable[.
     built = backprop(*BUILD)
     made = "exercises/ch06_vjps.ipynb", f"{LESSON}/contract.toml", f"{LESSON}/rejections.toml", *DOCUMENTS
     assert all(f"{name}: written\n" in built for name in made), built
-    assert f"{LESSON}/contract.toml: abs_vjp, “`y = |x|`, entry by entry.”: it needs checks" in (
+    assert f"{LESSON}/contract.toml: abs_vjp, “`y = |x|`, entry by entry.”: it needs `checks`" in (
         backprop(*CHECK, code=1)
     )
     fill_in_rows(root / LESSON / "contract.toml", ROWS)

@@ -45,7 +45,7 @@ checks = ["test_smallest_case"]
 """
 SECTION = {
     "WRITE ME: the rule that learners implement.": "`dx = g 3 x²`.",
-    "WRITE ME: a failure to run or a question, the idea in one sentence, the derivation, code.": "Three faces.",
+    "WRITE ME: a question or code that fails; the idea in a sentence; a derivation; code.": "Three faces.",
 }
 
 

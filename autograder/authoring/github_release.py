@@ -52,9 +52,7 @@ def _cell(title: str) -> str:
 
 
 def _fill_in(course: Course, folder: Path, slugs: list[str]) -> None:
-    torch = (
-        f"pip install --quiet --constraint {COURSE}/constraints.txt {CPU_TORCH}" if needs_torch(course, slugs) else ""
-    )
+    torch = INSTALL_TORCH if needs_torch(course, slugs) else ""
     first = course.lessons[slugs[0]]
     words = {
         "title": title_of(course.root if course.is_own else None),

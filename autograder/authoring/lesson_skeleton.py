@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from autograder.authoring import readme
 from autograder.authoring.contracts import HEADER
 from autograder.authoring.skeleton import ENTRY, SECTION, cells_of, exercise_files, written_or_nothing
 from autograder.authoring.syllabus_text import before_lesson
@@ -23,7 +24,7 @@ LESSON = """\
 slug = "{slug}"
 title = {title}
 part = {part}
-minutes = 60  # WRITE ME: how many a reader takes, exercises included
+minutes = 60  # WRITE ME: a reader's minutes, exercises included
 packages = ["numpy"]
 modules = []
 
@@ -75,31 +76,31 @@ glue("{number}-lesson-time", lesson_time("{slug}"), display=False)
 
 :::{{admonition}} TL;DR
 :class: tip
-WRITE ME: two sentences, which do not give the plot away.
+WRITE ME: two sentences that answer none of the chapter's questions.
 :::
 
 ## Why it matters
 
-WRITE ME: a failure to run, or a question; a picture within the first screen.
+WRITE ME: a question or code that fails; a picture within the first screen.
 
 ## Objectives
 
-WRITE ME: what a reader can do in the end; each is taught, shown by code, and asked for.
+WRITE ME: what readers can do afterwards; the chapter teaches each, shows it in code, and asks for it.
 
 ## The mechanism
 
 {section}\
 ## Something to break
 
-WRITE ME: predict first, then break something, and see.
+WRITE ME: code to break. Readers predict what happens, then run it.
 
 ## Checkpoint questions
 
-WRITE ME: two quizzes at most; the others stand where their idea is.
+WRITE ME: at most two quizzes; put all others where their idea is explained.
 
 ## Key takeaways
 
-WRITE ME: the list that the TL;DR is not.
+WRITE ME: a list of what to remember.
 
 ## Exercises
 
@@ -148,6 +149,9 @@ def new_lesson(
         if listed is None:
             raise AuthoringError(f"{course.relative(contents)} lists no chapter of the lesson before or after {slug}")
         changed[contents] = listed
+    table = readme.file_of(course)
+    if table is not None:
+        changed[table] = readme.with_row(table.read_text(encoding="utf-8"), slug)
     return written_or_nothing(course, changed, new)
 
 

@@ -80,12 +80,31 @@ def _between(text: str, marks: tuple[str, str], new: str) -> str:
     return f"{head}{begin}\n\n{new}\n\n{end}{rest.partition(end)[2]}"
 
 
+def file_of(course: Course) -> Path | None:
+    """README.md, which lists this project's lessons; None for a course of your own, and where there is none."""
+    file = course.root / "README.md"
+    return None if course.is_own or not file.is_file() else file
+
+
+def with_row(text: str, slug: str) -> str:
+    """README.md's text with a row for a new lesson, of which the author writes one column.
+
+    `AuthoringError` if the table is missing.
+    """
+    short = slug.partition("_")[0]
+    rows = list(_ROW.finditer(text))
+    if not rows:
+        raise AuthoringError("README.md has no row of the table of lessons")
+    at = next((row.start() for row in rows if row[1] > short), rows[-1].end() + 1)
+    return f"{text[:at]}| {short} | … | WRITE ME: what learners write | 0 | 0 |\n{text[at:]}"
+
+
 def generated(course: Course) -> dict[Path, str]:
     """README.md with current figures and table; nothing if the course is another one or has no such file.
 
     `AuthoringError` if a mark or a lesson's row is missing.
     """
-    file = course.root / "README.md"
-    if course.is_own or not file.is_file():
+    file = file_of(course)
+    if file is None:
         return {}
     return {file: up_to_date(file.read_text(encoding="utf-8"), course.lessons.values(), published())}

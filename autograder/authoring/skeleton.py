@@ -23,10 +23,10 @@ name = "{name}"
 points = 2
 tier = "{tier}"
 hints = [
-    "WRITE ME: where to look, and no more.",
-    "WRITE ME: the way, for one who is still stuck.",
+    "WRITE ME: where to look.",
+    "WRITE ME: how to do it, for those still stuck.",
 ]
-why = "WRITE ME: what makes the reference right, cheap or stable, in a sentence."
+why = "WRITE ME: what makes the reference right, cheap or stable, in 160 characters."
 
 """
 CELLS = '''\
@@ -53,7 +53,7 @@ SECTION = """\
 WRITE ME: the rule that learners implement.
 :::
 
-WRITE ME: a failure to run or a question, the idea in one sentence, the derivation, code.
+WRITE ME: a question or code that fails; the idea in a sentence; a derivation; code.
 
 """
 CHECKS = '''\
@@ -81,7 +81,7 @@ LINE = "WRITE ME: a whole line of the reference"
 
 first = mistake("{name}", {{LINE: "WRITE ME: what people write for it"}}, says="WRITE ME: what they did, what to do.")
 second = mistake("{name}", {{LINE: "WRITE ME: what others write"}}, says="WRITE ME: as a teacher says it.")
-third = mistake("{name}", {{LINE: "WRITE ME: a third one, that is really made"}}, says="WRITE ME: as short as these.")
+third = mistake("{name}", {{LINE: "WRITE ME: a third mistake"}}, says="WRITE ME: in a sentence or two.")
 '''
 ORACLES = '''\
 """The reference of {name} against something independent."""

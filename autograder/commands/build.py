@@ -79,38 +79,44 @@ def _write(course: Course) -> None:
     from autograder.commands.console import echo, give_up
     from autograder.isolation import PackageMissing
     from autograder.judging.records.errors import CheckError
+    from autograder.wording import counted
 
     texts = {
         course.notebook(slug): notebook_text(stub_notebook(lesson, course.source(slug).parent))
         for slug, lesson in course.lessons.items()
     }
     texts |= {course.root / SAMPLE_CLASS / name: text for name, text in sample_files(course).items()}
-    _write_texts(course, texts | contracts.generated(course))
+    unchanged = _write_texts(course, texts | contracts.generated(course))
     for slug, lesson in course.lessons.items():
         if course.of(slug) is course:  # else it is an inherited lesson, written by the extended course
-            _write_rejections(course, slug, lesson)
-    _write_texts(course, readme.generated(course))
+            unchanged += _write_rejections(course, slug, lesson)
+    unchanged += _write_texts(course, readme.generated(course))
     try:
-        _write_texts(course, promises.generated(course))
+        unchanged += _write_texts(course, promises.generated(course))
     except PackageMissing as error:
         echo(f"SECURITY.md: left as it is: {error}", err=True)
     except CheckError as error:
         give_up(f"SECURITY.md is left as it was: {error}", code=ExitStatus.FAILED)
+    echo(f"unchanged: {counted(unchanged, 'file')}")
 
 
-def _write_texts(course: Course, texts: dict[Path, str]) -> None:
+def _write_texts(course: Course, texts: dict[Path, str]) -> int:
+    """Write the texts that differ from their files, and name these; return how many do not differ."""
     from autograder.commands.console import echo
 
-    for path, text in texts.items():
-        changed = not path.is_file() or path.read_bytes() != text.encode()
-        if changed:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode())
-        echo(f"{course.relative(path)}: {'written' if changed else 'unchanged'}")
+    changed = {path: text for path, text in texts.items() if not path.is_file() or path.read_bytes() != text.encode()}
+    for path, text in changed.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        echo(f"{course.relative(path)}: written")
+    return len(texts) - len(changed)
 
 
-def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
-    """Run visible checks on known mistakes again if the lesson has changed, which takes up to a minute."""
+def _write_rejections(course: Course, slug: str, lesson: Lesson) -> bool:
+    """Run visible checks on known mistakes if the lesson has changed, which takes up to a minute.
+
+    Returns whether the lesson's file was up to date.
+    """
     from functools import partial
 
     from autograder.authoring.rejections import rejections_text
@@ -122,17 +128,17 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
 
     path = course.rejections(slug)
     if is_of(course, slug):
-        echo(f"{course.relative(path)}: unchanged")
-        return
+        return True
     try:
         text = with_judge(lesson, partial(rejections_text, places=course), root=course.root)
     except PackageMissing as error:
         echo(f"{course.relative(path)}: left as it is: {error}", err=True)
-        return
+        return False
     except CheckError as error:
         give_up(f"{course.relative(path)} is left as it was: {error}", code=ExitStatus.FAILED)
     path.write_text(text, encoding="utf-8")
     echo(f"{course.relative(path)}: written")
+    return False
 
 
 def _check(course: Course, names: list[str], *, nbgrader: bool, judged_well: Path | None) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.authoring import readme
 from autograder.authoring.rules.problem import Problem
-from autograder.authoring.skeleton import unwritten, unwritten_in
+from autograder.authoring.skeleton import UNWRITTEN, unwritten, unwritten_in
 from autograder.authoring.tree import Course
 from autograder.diagnosis import EditError, Misconception, edited, misconceptions_in
 from autograder.judging.checking.reference import load_module
@@ -30,12 +31,14 @@ LINK = re.compile(r"\]\(\.\./book/(\w+)\.md(?:#([\w-]+))?\)")
 
 def nothing_unwritten(course: Course) -> list[Problem]:
     """No file has a mark of `backprop new` for text that is still to be written."""
+    table = readme.file_of(course)
     lines = [
         *unwritten_in(course.syllabus),
+        *(unwritten_in(table) if table else ()),
         *(line for slug in course.lessons for line in unwritten(course, slug)),
     ]
     return [
-        Problem(f"{course.relative(path)}:{number}", f"still to be written: {text}", "write it")
+        Problem(f"{course.relative(path)}:{number}", "still to be written", text[text.index(UNWRITTEN) :])
         for path, number, text in lines
     ]
 

@@ -18,6 +18,8 @@ from course.syllabus import Exercise
 
 POINT = 1 / 3
 """The least share of an exercise's points for the checks of its point."""
+BEGIN = "run `backprop build` to begin them, then fill them in"
+"""What to do about sentences without rows."""
 
 
 def sentences_have_cases(course: Course) -> list[Problem]:
@@ -43,13 +45,15 @@ def sentences_have_cases(course: Course) -> list[Problem]:
         sentences = sentences_of(course.source(slug).read_text(encoding="utf-8"))
         known = {(row.exercise, row.says) for row in rows}
         there = {(exercise, says) for exercise, of_it in sentences.items() for says in of_it}
-        for exercise, says in sorted(there - known):
-            do = (
-                "run `backprop build`, and name the checks that fail where it is ignored, or in `unasked` why none does"
-            )
-            problems.append(Problem(file, f"{exercise}: no row for “{says}”", do))
+        begun = {
+            exercise: [says for says in of_it if (exercise, says) not in known] for exercise, of_it in sentences.items()
+        }
+        problems += [
+            Problem(file, f"{exercise}: no row for {_quoted(says)}", BEGIN) for exercise, says in begun.items() if says
+        ]
         for exercise, says in sorted(known - there):
-            problems.append(Problem(file, f"{exercise} has no sentence “{says}”", "look what it says now"))
+            do = "move the row's checks to the sentence that replaced it, and delete the row"
+            problems.append(Problem(file, f"{exercise} has no sentence “{says}”", do))
         rejections = written(course, slug)
         judged = {one.name for one in lesson.exercises}  # checks of exercises left out by the course were not run
         for row in rows:
@@ -60,14 +64,21 @@ def sentences_have_cases(course: Course) -> list[Problem]:
                 what = f"{row.exercise}, “{row.says}”: {row.wrong} is not what these checks alone reject"
                 problems.append(Problem(file, what, "name another known mistake, or none"))
         for one in lesson.exercises:
+            if begun.get(one.name):
+                continue  # the rows that `backprop build` begins will name these checks
             problems += [Problem(file, what, do) for what, do in _problems_of_checks(course, one, rows)]
             problems += _problems_of_weights(course, one, rows)
     return problems
 
 
+def _quoted(sentences: list[str]) -> str:
+    return enumeration([f"“{one}”" for one in sentences])
+
+
 def _problems_of_row(row: Row) -> list[tuple[str, str]]:
     if bool(row.checks) == bool(row.unasked):
-        return [("it needs checks, or a reason why none asks it", "write one of the two")]
+        do = "name the checks that fail when an answer ignores it, or say in `unasked` why none does"
+        return [("it needs `checks` or `unasked`", do)]
     return []
 
 
@@ -80,10 +91,11 @@ def _problems_of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> 
         for name in sorted({name for row in mine for name in row.checks} - set(names))
     ]
     asked = {name for row in mine for name in row.checks}
+    unfinished = any(not row.checks and not row.unasked for row in mine)  # those rows may name the other checks
     found += [
         (f"{exercise.name}: no sentence asks for what {name} checks", "name it, write the sentence, or drop the check")
         for name in names
-        if name not in asked
+        if name not in asked and not unfinished
     ]
     if not any(row.point for row in mine):
         found.append((f"{exercise.name}: no sentence is its point", "write `point = true` where it is"))

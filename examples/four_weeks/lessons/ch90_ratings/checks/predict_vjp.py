@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.judging import EXACT, exercise, expect_close
-from lessons.ch15_ratings.checks.cinema import rated, tables
+from lessons.ch90_ratings.checks.cinema import rated, tables
 
 
 def ask(learner, reference, rng, case, who, what, people=4, films=5):

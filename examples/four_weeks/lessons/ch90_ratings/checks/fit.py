@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, exercise, expect_close
-from lessons.ch15_ratings.checks.cinema import rated, tables
+from lessons.ch90_ratings.checks.cinema import rated, tables
 
 WHO, WHAT = [0, 0, 1, 2, 2, 3], [0, 3, 1, 3, 4, 0]
 
