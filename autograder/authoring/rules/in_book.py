@@ -110,10 +110,10 @@ def _differences(judge: Judge, said: WithSolutions, reference: Reference) -> lis
 
 
 def _book_of(course: Course, lesson: Lesson, seen: SeenOfMistakes | None) -> AnswerBook:
-    """The answer book beside the checks if it is up to date; else a new one, without slips and pairs of mistakes."""
+    """The answer book beside the checks if it is up to date; else a new one with what `_differences` compares."""
     with suppress(FileNotFoundError, StaleBook):
         there = read_book(course.answer_book(lesson.slug))
         if there.version == grader_version(lesson.slug):
             return there
-    written = written_for(lesson, course, search=False, only=course.exercise, seen=seen)
+    written = written_for(lesson, course, search=False, harmless=False, only=course.exercise, seen=seen)
     return AnswerBook.from_bytes(written.book.to_bytes())
