@@ -152,13 +152,13 @@ def test_what_one_rule_sees_of_a_mistake_the_others_look_up(whole: Course, monke
 def test_noted_answers_are_given_again_to_the_same_questions_alone(whole: Course, answer: str) -> None:
     """Whatever was noted, the answer book's judge sees what it sees of the mistake itself."""
     lesson, answers = whole.lessons["ch01_double"], Answers()
-    find = {"root": whole.root, "by_the_book": False}
+    judged_by = partial(with_judge, lesson, root=whole.root, by_the_book=False)
 
     def noting(judge: Judge) -> None:
         for known in judge.mistakes.known:
             judge.observe(judge.items_of("double", True), judge.reference.mistaken(known))
 
-    with_judge(lesson, noting, reference_type=answers.reference, **find)
+    judged_by(noting, reference_type=answers.reference)
     assert len(answers.noted) == 3 * 2
     for place, noted in answers.noted.items():
         if answer == "other questions":
@@ -183,7 +183,7 @@ def test_noted_answers_are_given_again_to_the_same_questions_alone(whole: Course
                 assert values
         return ran
 
-    assert with_judge(lesson, seen_again, **find) == (0 if answer == "noted" else 6)
+    assert judged_by(seen_again) == (0 if answer == "noted" else 6)
 
 
 def test_a_misconception_that_hidden_draws_alone_reject_is_named(whole: Course) -> None:
