@@ -47,7 +47,7 @@ def with_judge(
     root: Path | None = None,
     only: str | Sequence[str] = "",
     seen: SeenOfMistakes | None = None,
-    reference_type: type[Reference] = Reference,
+    reference_type: Callable[[Lesson, Path], Reference] = Reference,
     by_the_book: bool = True,
     book: AnswerBook | None = None,
 ) -> T:
@@ -59,7 +59,7 @@ def with_judge(
         root: the folder of the course; by default, of the one that this process serves.
         only: one exercise, or several: the judge knows only these and collects only their checks.
         seen: what other judges of the lesson have seen of its known mistakes; this one adds to it.
-        reference_type: the class that calls the solutions.
+        reference_type: makes what calls the solutions.
         by_the_book: look up what visible checks see of known mistakes in the lesson's answer book, if there is one of
             this version; False to write or to test an answer book.
         book: an answer book to use instead of the solutions.

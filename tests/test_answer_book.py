@@ -330,3 +330,18 @@ def test_grading_looks_known_mistakes_up(written: AnswerBook, tmp_path: Path, mo
 
 def _none(file: Path) -> AnswerBook:
     raise FileNotFoundError
+
+
+def test_checks_of_two_exercises_with_one_name_are_two_checks() -> None:
+    """What a check sees of a mistake in its own exercise says nothing of another exercise's check of that name."""
+
+    def harmless(judge: Judge) -> list[bool]:
+        found = []
+        for known in judge.mistakes.of("softmax_vjp"):
+            list(judge.mistakes.evidence(known))
+            found.append(judge.mistakes.does_no_harm("softmax_vjp", [known.name], judge.lesson.exercise("relu_vjp")))
+        return found
+
+    found = with_judge(find_lesson("ch06_vjps"), harmless, only=["softmax_vjp", "relu_vjp"])
+    assert found
+    assert all(found), "relu_vjp does not call softmax_vjp"

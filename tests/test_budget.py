@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 import torch
 
 from course.experiments.budget import Card, sharded_step
+from course.experiments.costs import at_depth
 from course.experiments.policies import POLICIES
 from course.llama import LlamaConfig
 
@@ -44,6 +48,15 @@ def test_a_step_fits_its_own_peak_and_not_a_byte_less(policy: str) -> None:
     short = sharded_step(SMALL, 32, 2, peak - 1, policy=POLICIES[policy])
     assert short.refused
     assert short.forward == free.forward
+
+
+def test_a_deep_model_s_step_is_on_the_line_of_three_shallow_ones() -> None:
+    deep = replace(SMALL, layers=8)
+    for policy in (POLICIES["none"], POLICIES["every_layer"]):
+        run = partial(sharded_step, seq=32, gpus=2, policy=policy)
+        assert at_depth(run, deep) == run(deep)
+    with pytest.raises(ValueError, match="on no straight line"):
+        at_depth(partial(sharded_step, seq=32, gpus=2, card_bytes=sharded_step(SMALL, 32, 2).forward), deep)
 
 
 def test_a_step_that_ends_in_forward_has_no_backward() -> None:

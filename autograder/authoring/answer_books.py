@@ -116,6 +116,7 @@ def written_for(
     places: Places | None = None,
     *,
     search: bool = True,
+    harmless: bool = True,
     only: str = "",
     seen: SeenOfMistakes | None = None,
 ) -> Written:
@@ -123,6 +124,7 @@ def written_for(
 
     Args:
         search: whether the book gets slips and pairs of mistakes.
+        harmless: whether it gets the mistakes in helpers that leave their callers right.
         seen: what other judges have seen of known mistakes.
 
     Raises:
@@ -131,7 +133,7 @@ def written_for(
     places = places or Places()
     return with_judge(
         lesson,
-        partial(_write, places=places, search=search),
+        partial(_write, places=places, search=search, harmless=harmless),
         root=places.root,
         only=only,
         seen=seen,
@@ -140,7 +142,7 @@ def written_for(
     )
 
 
-def _write(judge: Judge, places: Places, search: bool) -> Written:
+def _write(judge: Judge, places: Places, search: bool, harmless: bool) -> Written:
     reference = judge.reference
     assert isinstance(reference, Asked)
     slug = judge.lesson.slug
@@ -155,7 +157,7 @@ def _write(judge: Judge, places: Places, search: bool) -> Written:
         _write_mistakes(judge, exercise, book)
         if search and exercise.seconds <= WORTH_SEARCHING:
             _write_search(judge, exercise, written)
-    book.harmless = _harmless(judge)
+    book.harmless = _harmless(judge) if harmless else []
     book.answers = dict(reference.answers)
     book.called_back = dict(reference.called_back)
     written.no_data = reference.no_data

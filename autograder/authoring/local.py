@@ -99,7 +99,7 @@ def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
         evidence, checks = judge.mistakes.evidence(known), len(visible_of[known.exercise])
         for i in evidence.accepted_by(checks):
             if draw.random() >= looked_at:
-                evidence.presume(i, seen_of_reference[known.exercise][i])
+                judge.mistakes.presume(known, i, seen_of_reference[known.exercise][i])
         list(islice(evidence, checks))
     for known in judge.mistakes.known:
         items, visible = judge.items_of(known.exercise), visible_of[known.exercise]

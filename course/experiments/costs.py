@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +15,8 @@ from course.experiments.policies import Policy
 from course.instruments.flops import FlopCounter
 from course.instruments.live import LiveStorages
 from course.llama import Llama, LlamaConfig, Stack
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -64,14 +67,23 @@ def predict_at_depth(policy: Policy, config: LlamaConfig, seq: int, *, first: in
     Raises:
         ValueError: the three costs are not on a straight line.
     """
-    low, middle, high = (predict(policy, replace(config, layers=first + n), seq, **options) for n in range(3))
-    values = []
-    for part in (field.name for field in fields(Cost)):
-        slope = getattr(middle, part) - getattr(low, part)
-        if getattr(high, part) - getattr(middle, part) != slope:
-            raise ValueError(f"{part} of {first}, {first + 1} and {first + 2} layers are on no straight line")
-        values.append(getattr(low, part) + (config.layers - first) * slope)
-    return Cost(*values)
+    return at_depth(lambda shallow: predict(policy, shallow, seq, **options), config, first=first)
+
+
+def at_depth(costs: Callable[[LlamaConfig], T], config: LlamaConfig, *, first: int = 1) -> T:
+    """`costs(config)`, a dataclass, with its integers extrapolated linearly from `first` and the next two depths.
+
+    Raises:
+        ValueError: an integer of the three is not on a straight line, or another value is not the same in all.
+    """
+    low, middle, high = (costs(replace(config, layers=first + n)) for n in range(3))
+    values: dict[str, Any] = {}
+    for name in (field.name for field in fields(low)):  # type: ignore[arg-type]
+        a, b, c = (getattr(one, name) for one in (low, middle, high))
+        if not (c - b == b - a if isinstance(a, int) else a == b == c):
+            raise ValueError(f"{name} of {first}, {first + 1} and {first + 2} layers are on no straight line")
+        values[name] = a + (config.layers - first) * (b - a) if isinstance(a, int) else a
+    return type(low)(**values)
 
 
 def measure_bytes(

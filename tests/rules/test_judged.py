@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pytest
 from rule_course import REJECTIONS, WRONG, change, file_in, only
@@ -10,13 +11,18 @@ from rule_course import REJECTIONS, WRONG, change, file_in, only
 from autograder.authoring.rejections import rejections_text
 from autograder.authoring.rules import (
     drift,
+    in_book,
     in_class,
     judged,
     memorised,
     order,
 )
+from autograder.authoring.rules.noted import Answers
 from autograder.authoring.tree import Course
 from autograder.collection import with_judge
+from autograder.diagnosis import Misconception
+from autograder.judging.explaining.known_mistakes import SeenOfMistakes
+from autograder.judging.session import Judge
 
 pytestmark = pytest.mark.slow
 
@@ -123,6 +129,61 @@ def test_what_is_written_to_reject_is_looked_at_each_time(whole: Course, monkeyp
         said[-1]
         == f"{REJECTIONS}: other checks reject it than are written down: double: one_more; run `backprop build`"
     )
+
+
+def test_what_one_rule_sees_of_a_mistake_the_others_look_up(whole: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks that accept it, by `rejections.toml`, included: those that were not drawn are run by no rule."""
+    monkeypatch.setattr(judged, "LOOKED_AT", 0.0)
+    change(whole.mistakes("ch01_double") / "double.py", "2 * x + 1", "2 * x + (x.ndim > 1)")
+    lesson = whole.lessons["ch01_double"]
+    text = with_judge(lesson, partial(rejections_text, places=whole), root=whole.root)
+    whole.rejections("ch01_double").write_text(text)
+    seen: SeenOfMistakes = {}
+    first = whole.part("ch01_double")
+    assert judged.checks_tell_right_from_wrong(first, seen) == []
+    before = {(known.name, check.name): record.passed for (known, check), record in seen.items()}
+    assert len(before) == 3 * 2
+    assert sum(before.values()) == 1
+    assert in_book.answer_books_judge_alike(first, seen) == []
+    assert len(seen) == len(before)
+
+
+@pytest.mark.parametrize("answer", ["noted", "other questions", "a function"])
+def test_noted_answers_are_given_again_to_the_same_questions_alone(whole: Course, answer: str) -> None:
+    """Whatever was noted, the answer book's judge sees what it sees of the mistake itself."""
+    lesson, answers = whole.lessons["ch01_double"], Answers()
+    judged_by = partial(with_judge, lesson, root=whole.root, by_the_book=False)
+
+    def noting(judge: Judge) -> None:
+        for known in judge.mistakes.known:
+            judge.observe(judge.items_of("double", True), judge.reference.mistaken(known))
+
+    judged_by(noting, reference_type=answers.reference)
+    assert len(answers.noted) == 3 * 2
+    for place, noted in answers.noted.items():
+        if answer == "other questions":
+            answers.noted[place] = [(("another",), frame) for _, frame in noted]
+        elif answer == "a function":  # such a check has none
+            answers.noted[place] = []
+
+    def seen_again(judge: Judge) -> int:
+        ran = 0
+        for known in judge.mistakes.known:
+
+            def mistaken(known: Misconception = known) -> Any:
+                nonlocal ran
+                ran += 1
+                return judge.reference.mistaken(known)
+
+            for item in judge.items_of("double", True):
+                again = answers.observe(judge, item, known, mistaken)
+                (first,) = judge.observe([item], judge.reference.mistaken(known))
+                values, expected = ([one.got.tolist() for one in record.comparisons] for record in (again, first))
+                assert values == expected
+                assert values
+        return ran
+
+    assert judged_by(seen_again) == (0 if answer == "noted" else 6)
 
 
 def test_a_misconception_that_hidden_draws_alone_reject_is_named(whole: Course) -> None:

@@ -29,6 +29,7 @@ from autograder.authoring.rules.kept import JudgedWell, Rule, watch_files, watch
 from autograder.authoring.rules.memorised import memorised_answers_earn_a_third
 from autograder.authoring.rules.nbgrader_scores import same_scores_as_nbgrader
 from autograder.authoring.rules.notebooks import solved_notebooks_pass
+from autograder.authoring.rules.noted import Answers
 from autograder.authoring.rules.order import imports_of_the_lesson, nothing_from_a_later_lesson
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.rules.sentences import sentences_have_cases
@@ -62,13 +63,14 @@ READ = (
 def judged_well(course: Course) -> list[Problem]:
     """Rules 1 to 3: in this process, in a class, and by the answer book.
 
-    All three share what visible checks see of each mistake, which is computed once.
+    All three share what visible checks see of each mistake, and the last asks of it what the first has asked.
     """
     seen: SeenOfMistakes = {}
+    answers = Answers()
     return [
-        *checks_tell_right_from_wrong(course, seen),
+        *checks_tell_right_from_wrong(course, seen, answers),
         *a_class_is_graded_rightly(course, seen),
-        *answer_books_judge_alike(course, seen),
+        *answer_books_judge_alike(course, seen, answers),
     ]
 
 

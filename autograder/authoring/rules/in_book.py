@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 
 from autograder.answerbook import AnswerBook, NotInBook, StaleBook, read_book
 from autograder.authoring.answer_books import written_for
 from autograder.authoring.rules.judged import line, unreadable, whole_lessons
+from autograder.authoring.rules.noted import Answers
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.collection import with_judge
@@ -33,13 +34,17 @@ class WithSolutions:
     said: dict[Misconception, tuple[str, ...]] = field(default_factory=dict)
 
 
-def answer_books_judge_alike(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
+def answer_books_judge_alike(
+    course: Course, seen: SeenOfMistakes | None = None, answers: Answers | None = None
+) -> list[Problem]:
     """Judged by a lesson's answer book, the solution passes, and each known mistake gets the same message as otherwise.
 
     Args:
         seen: shares what is seen of known mistakes with other rules about the same lesson.
+        answers: what known mistakes have answered to other rules about the same lesson.
     """
     problems = []
+    answers = answers or Answers()
     for lesson in whole_lessons(course):
         if unreadable(course, lesson):
             continue
@@ -47,7 +52,7 @@ def answer_books_judge_alike(course: Course, seen: SeenOfMistakes | None = None)
             said = with_judge(
                 lesson, _judged_with_solutions, root=course.root, only=course.exercise, seen=seen, by_the_book=False
             )
-            judged = partial(_differences, said=said, reference=Reference(lesson, course.root))
+            judged = partial(_differences, said=said, reference=Reference(lesson, course.root), answers=answers)
             book = _book_of(course, lesson, seen)
             found = with_judge(lesson, judged, root=course.root, only=course.exercise, book=book)
         except CheckError as error:
@@ -74,7 +79,7 @@ def _shown_to_learner(judge: Judge, exercise: Exercise, records: list[Record]) -
     return *diagnosis.misconceptions, diagnosis.message.partition("\n")[0]
 
 
-def _differences(judge: Judge, said: WithSolutions, reference: Reference) -> list[str]:
+def _differences(judge: Judge, said: WithSolutions, reference: Reference, answers: Answers) -> list[str]:
     """Where a judge with only the answer book differs from the one with solutions, and where the book lacks answers."""
     problems = [
         f"the solution fails by the answer book: {exercise.name}: {line(summary(record))}"
@@ -95,7 +100,8 @@ def _differences(judge: Judge, said: WithSolutions, reference: Reference) -> lis
         if exercise.seconds <= WORTH_SEARCHING:  # running slower ones again would take minutes
             items = zip(judge.items_of(exercise.name), records, strict=True)
             rejecting = [item for item, record in items if not record.passed]  # the other checks saw right values
-            again = judge.observe(rejecting, reference.mistaken(original))
+            mistaken = cache(partial(reference.mistaken, original))
+            again = [answers.observe(judge, item, original, mistaken) for item in rejecting]
             problems += [
                 f"the answer book cannot tell: {exercise.name}: {known.name}: {record.check}"
                 if isinstance(record.ended_by, NotInBook)
@@ -110,10 +116,10 @@ def _differences(judge: Judge, said: WithSolutions, reference: Reference) -> lis
 
 
 def _book_of(course: Course, lesson: Lesson, seen: SeenOfMistakes | None) -> AnswerBook:
-    """The answer book beside the checks if it is up to date; else a new one, without slips and pairs of mistakes."""
+    """The answer book beside the checks if it is up to date; else a new one with what `_differences` compares."""
     with suppress(FileNotFoundError, StaleBook):
         there = read_book(course.answer_book(lesson.slug))
         if there.version == grader_version(lesson.slug):
             return there
-    written = written_for(lesson, course, search=False, only=course.exercise, seen=seen)
+    written = written_for(lesson, course, search=False, harmless=False, only=course.exercise, seen=seen)
     return AnswerBook.from_bytes(written.book.to_bytes())

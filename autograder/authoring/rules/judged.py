@@ -7,10 +7,11 @@ from pathlib import Path
 
 from autograder.authoring.local import examine, failing_oracles
 from autograder.authoring.rejections import rejections
+from autograder.authoring.rules.noted import Answers
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.collection import with_judge
-from autograder.judging.checking.reference import load_module
+from autograder.judging.checking.reference import Reference, load_module
 from autograder.judging.checking.salt import PUBLIC_SALT
 from autograder.judging.explaining.known_mistakes import SeenOfMistakes
 from autograder.judging.explaining.rejections import written
@@ -27,11 +28,14 @@ PyTorch that gives other results.
 """
 
 
-def checks_tell_right_from_wrong(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
+def checks_tell_right_from_wrong(
+    course: Course, seen: SeenOfMistakes | None = None, answers: Answers | None = None
+) -> list[Problem]:
     """Rules 1 to 3: the reference passes; trivial answers and misconceptions fail; misconceptions are named.
 
     Args:
         seen: shares what is seen of known mistakes with other rules about the same lesson.
+        answers: notes what known mistakes answer, for other rules about the same lesson.
     """
 
     def rule(judge: Judge) -> list[Problem]:
@@ -68,7 +72,7 @@ def checks_tell_right_from_wrong(course: Course, seen: SeenOfMistakes | None = N
             for item in items
         ]
 
-    return on_each_lesson(course, rule, seen=seen)
+    return on_each_lesson(course, rule, seen=seen, reference_type=answers.reference if answers else Reference)
 
 
 def oracles_agree(course: Course) -> list[Problem]:
@@ -91,6 +95,7 @@ def on_each_lesson(
     *,
     salt: str = PUBLIC_SALT,
     seen: SeenOfMistakes | None = None,
+    reference_type: Callable[[Lesson, Path], Reference] = Reference,
 ) -> list[Problem]:
     """The problems that `rule` finds in all complete lessons, given a judge of each; and why a lesson has no judge."""
     problems = []
@@ -102,7 +107,14 @@ def on_each_lesson(
         file = course.checks(lesson.slug)
         try:
             problems += with_judge(
-                lesson, rule, salt=salt, root=course.root, only=course.exercise, seen=seen, by_the_book=False
+                lesson,
+                rule,
+                salt=salt,
+                root=course.root,
+                only=course.exercise,
+                seen=seen,
+                reference_type=reference_type,
+                by_the_book=False,
             )
         except CheckError as error:
             problems.append(Problem(course.relative(file), line(str(error)), "mend the check"))

@@ -11,7 +11,7 @@ import pytest
 from autograder.diagnosis import Misconception
 from autograder.judging.asking.run import Run
 from autograder.judging.asking.time_budget import unhurried
-from autograder.judging.checking.plugin import identify
+from autograder.judging.checking.plugin import CheckId, identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.diagnosis import Diagnosis, diagnose
 from autograder.judging.explaining.evidence import Evidence, says_why
@@ -22,7 +22,7 @@ from autograder.judging.records.record import Record
 from autograder.places import Places, file_of
 from course.syllabus import Exercise, Lesson
 
-SeenOfMistakes = dict[tuple[Misconception, str], Record]
+SeenOfMistakes = dict[tuple[Misconception, CheckId], Record]
 """Records of visible checks on known mistakes. Visible inputs do not depend on the salt, so judges can share them."""
 Observe = Callable[[int, Callable[[Record], bool] | None], Record]
 SLOW_SECONDS = 60.0
@@ -101,8 +101,9 @@ class KnownMistakes:
             mistakes = [known for known in self.known if known.exercise == helper and known.name in named]
             items = self._judge.items_of(exercise.name, True)
             self._harmless[key] = bool(mistakes) and all(
-                self._observe_mistake(known, self._run_of(known), item, None).passed
+                self._observe_mistake(known, run, item, _has_failed).passed
                 for known in mistakes
+                for run in [self._run_of(known)]
                 for item in items
             )
         return self._harmless[key]
@@ -128,6 +129,11 @@ class KnownMistakes:
                 len(items), self._observer_of(known, items), self._rejecting_checks(known, items)
             )
         return self._evidence[known]
+
+    def presume(self, known: Misconception, i: int, record: Record) -> None:
+        """Take `record` as what check `i`, which is known to accept a mistake, sees of it, in all judges that share."""
+        self.evidence(known).presume(i, record)
+        self._seen[known, _check_of(self._judge.items_of(known.exercise)[i])] = record
 
     def _observer_of(self, known: Misconception, items: list[pytest.Item]) -> Observe:
         """A function that runs check number `i` on a known mistake."""
@@ -156,12 +162,21 @@ class KnownMistakes:
         self, known: Misconception, run: Run, item: pytest.Item, enough: Callable[[Record], bool] | None
     ) -> Record:
         """Run one check on a known mistake until it is `enough`; complete visible records are shared."""
-        check = identify(item)
-        assert check is not None
-        shared = (known, check.name) if check.visible else None
+        check = _check_of(item)
+        shared = (known, check) if check.visible else None
         if shared in self._seen:
             return self._seen[shared]
         record = unhurried(lambda: self._judge.observe([item], run, enough=enough)[0])
         if shared and not record.cut:
             self._seen[shared] = record
         return record
+
+
+def _check_of(item: pytest.Item) -> CheckId:
+    check = identify(item)
+    assert check is not None
+    return check
+
+
+def _has_failed(record: Record) -> bool:
+    return bool(record.comparisons[-1].problems)
