@@ -46,6 +46,7 @@ class Browser:
         os.close(its_in)
         os.close(its_out)
         self.write, self.read = os.fdopen(our_out, "wb", buffering=0), os.fdopen(our_in, "rb", buffering=0)
+        self.watchdog = threading.Timer(0, lambda: None)
         self.watch()
         self.buffer = b""
         self.session: str | None = None
@@ -69,6 +70,7 @@ class Browser:
 
     def watch(self) -> None:
         """From now on, a browser that says nothing does not hold up the tests."""
+        self.watchdog.cancel()
         self.watchdog = threading.Timer(HANGS, self.process.kill)
         self.watchdog.daemon = True
         self.watchdog.start()
@@ -117,7 +119,6 @@ class Browser:
 
         The load waited for is this page's own. Of two navigations in flight Chromium may forget one, and wait for ever.
         """
-        self.watchdog.cancel()
         self.watch()
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hostile_pages import PAGE, answers, hole, impostor, load, notebook, ready
 from live_pages import Reader, Server
-from widget_pages import Browser
 
 pytestmark = pytest.mark.slow
 
@@ -72,8 +71,17 @@ def test_a_message_is_one_text_of_bounded_length_and_parts() -> None:
     ]
 
 
-def visit(reader: Reader, page: str = PAGE) -> None:
-    reader.visit(page)
+def visit(reader: Reader) -> None:
+    reader.visit(PAGE)
+    mark(reader)
+
+
+def stay(reader: Reader) -> None:
+    reader.stay(PAGE)
+    mark(reader)
+
+
+def mark(reader: Reader) -> None:
     reader.js(
         "document.querySelector(\"[class*='live-cell-']\").classList.add('first-live'); window.caught = undefined"
     )
@@ -162,9 +170,15 @@ def test_every_message_is_text_or_refused(reader: Reader) -> None:
 
 CARD = {"status": "passed", "points": 2, "misconception": MARKUP, "message": MARKUP}
 TAKEN = {
-    "words and points alone": (CARD | {"blocks": [{"cause": f"1{MARKUP}", "rest": MARKUP}, {"lines": MARKUP}]}, "1<img"),
+    "words and points alone": (
+        CARD | {"blocks": [{"cause": f"1{MARKUP}", "rest": MARKUP}, {"lines": MARKUP}]},
+        "1<img",
+    ),
     "what opens": (CARD | {"blocks": [{"summary": f"2{MARKUP}", "inside": [{"lines": MARKUP}]}]}, "2<img"),
-    "more keys": (CARD | {"points": 1, "blocks": [], "html": MARKUP, "name": "ch07/train", "of": 10**9}, "1 of 2 points"),
+    "more keys": (
+        CARD | {"points": 1, "blocks": [], "html": MARKUP, "name": "ch07/train", "of": 10**9},
+        "1 of 2 points",
+    ),
     "an error": ({"error": f"3{MARKUP}"}, "3<img"),
     "more points than there are": (CARD | {"points": 900, "blocks": []}, "2 of 2 points"),
 }
@@ -264,7 +278,7 @@ while one:
 
 
 def test_python_reaches_neither_the_origin_nor_another_host(reader: Reader, server: Server) -> None:
-    visit(reader)
+    stay(reader)
     reader.js("caches.open('of-the-test').then((cache) => cache.put('mine', new Response('mine')))")
     code = REACH.replace("ADDRESS", reader.address).replace("await_it(", "(")
     reader.fill(CELL, code)
@@ -281,33 +295,30 @@ def test_python_reaches_neither_the_origin_nor_another_host(reader: Reader, serv
 
 
 def test_a_worker_that_floods_or_ends_is_told(reader: Reader) -> None:
-    visit(reader)
-    flood = "import sys\nfor number in range(100_000):\n    sys.modules['autograder.page.check']._say[0]('x')\n"
-    load(reader, notebook({"relu_vjp": flood}))
-    reader.press(reader.exercise("relu_vjp"), "Check")
-    reader.until(f"document.querySelector({reader.exercise('relu_vjp', '.page-tools button')!r}).hidden === false")
-    assert "than a page can take" in reader.text(reader.exercise("relu_vjp"))
-    reader.press(reader.exercise("relu_vjp"), "Reset")
+    stay(reader)
     reader.fill(CELL, "print('x' * 1_000_000)\nprint('y' * 1_000_000)")
     reader.press(CELL, "Run")
     reader.until(f"document.querySelector({CELL + ' .live-out'!r})?.textContent.includes('which is not shown')")
+    flood = "import sys\nfor number in range(100_000):\n    sys.modules['autograder.page.check']._say[0]('x')\n"
+    reader.fill(reader.exercise("relu_vjp"), flood)
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    ready(reader, reader.exercise("relu_vjp"))
+    assert "than a page can take" in reader.text(reader.exercise("relu_vjp"))
+    reader.press(reader.exercise("relu_vjp"), "Reset")
     reader.press(CELL, "Reset")
 
 
 def test_a_plan_gives_no_work_of_other_chapters_away(reader: Reader) -> None:
     """The worker may ask for any answers, but the page only gives those that its own code imports."""
-    visit(reader)
+    stay(reader)
     lie = (
         "import sys, json\n"
         "live = sys.modules['autograder.page.live']\n"
         "live.plan_as_json = lambda *given: json.dumps({'elsewhere': '', 'numpy': False, 'data': False,"
         " 'answers': {'ch0' + '7_mlp_backprop': ['train']}})\n"
     )
-    reader.fill(CELL, lie)
-    for _ in range(2):
-        reader.press(CELL, "Run")
-        reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
-    assert "does not import ch07_mlp_backprop" in reader.text(CELL)
+    run(reader, lie)
+    assert "does not import ch07_mlp_backprop" in run(reader)
     reader.press(CELL, "Reset")
 
 
@@ -382,10 +393,8 @@ def test_no_script_of_ours_makes_markup_of_a_text() -> None:
     assert found == ALLOWED
 
 
-def test_every_page_has_a_policy_and_keeps_it(live_book: Path, reader: Reader) -> None:
-    """Both from a file server and from the disk, scripts and typefaces load, and nothing forbidden does."""
-    seen = "(window.broken ??= []).push([event.violatedDirective, event.blockedURI.slice(0, 80)])"
-    watch = f"addEventListener('securitypolicyviolation', (event) => {seen})"
+def test_every_page_has_a_policy(live_book: Path) -> None:
+    """`test_book_browser.py` sees that pages keep it."""
     pages = sorted(page.name for page in live_book.glob("*.html"))
     assert "search.html" in pages
     for page in pages:
@@ -396,18 +405,3 @@ def test_every_page_has_a_policy_and_keeps_it(live_book: Path, reader: Reader) -
         assert not {"'unsafe-inline'", "'unsafe-eval'", "data:", "blob:", "*"} & set(rules["script-src"].split()), page
         assert rules["connect-src"] == "'self'"
         assert rules["object-src"] == "'none'"
-    hook = reader.call("Page.addScriptToEvaluateOnNewDocument", source=watch)["identifier"]
-    try:
-        for base in (reader.address, live_book.resolve().as_uri()):
-            for page in pages:
-                Browser.open(reader, f"{base}/{page}")
-                assert reader.js("window.broken") is None, (base, page)
-                assert reader.js("[...document.fonts].length") > 0, (base, page)
-        image = "'<img src=x onerror=\"window.caught = 1\">'"
-        inject = f"document.querySelector('article').insertAdjacentHTML('beforeend', {image})"
-        Browser.open(reader, f"{reader.address}/{PAGE}")
-        reader.js(f"{inject}; new Promise((done) => setTimeout(done, 300))")
-        assert reader.js("window.caught") is None  # and the policy is one more wall
-        assert ["script-src-attr", "inline"] in reader.js("window.broken")
-    finally:
-        reader.call("Page.removeScriptToEvaluateOnNewDocument", identifier=hook)
