@@ -65,6 +65,7 @@ def test_a_full_storage_takes_a_file_whole_or_not_at_all(reader: Reader) -> None
 def test_a_draft_that_is_not_stored_is_said_to_be_until_it_is(reader: Reader) -> None:
     """The editor's message stays during checks and other edits, and disappears when there is room."""
     reader.visit(PAGE)
+    reader.without_a_spare()
     reader.js(FILL)
     relu, line = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".page-unkept")
     reader.fill(relu, RIGHT)
