@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hostile_pages import LIES, PAGE, RIGHT, WRONG, load, notebook, ready
+from hostile_pages import LIES, PAGE, RIGHT, WRONG, impostor, load, notebook, ready
 from live_pages import Reader
 
 pytestmark = pytest.mark.slow
@@ -53,16 +53,21 @@ def press(reader: Reader, *pressed: tuple[str, str]) -> None:
 
 
 def test_no_order_of_check_and_undo_lets_former_code_judge(reader: Reader) -> None:
-    """A wrong answer used to pass if Undo was pressed while Python started, or while checks waited."""
+    """A wrong answer used to pass if Undo was pressed while Python started, or while checks waited.
+
+    Python starts for the first; for the others an impostor stands for a Python that has run the friend's code.
+    """
     relu, card = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".exercise-card")
     reader.visit(PAGE)
-    reader.js(HELD)
     friends(reader)
     press(reader, ("relu_vjp", "Check"), ("relu_vjp", "Undo"))  # while Python starts
     ready(reader, relu)
     assert "failed" in reader.text(card)
     assert "forged" not in reader.checked("relu_vjp")
 
+    with impostor(reader):
+        reader.visit(PAGE)
+    reader.js(HELD)
     friends(reader)
     reader.js("window.held = []")
     press(reader, ("tanh_vjp", "Check"), ("relu_vjp", "Check"))  # one runs, one waits

@@ -164,21 +164,30 @@ SAME = "    import js\n    assert getattr(js.Array, 'mine', None) is None, 'one 
 
 
 def test_code_that_ran_does_not_judge_what_is_loaded_or_written_next(reader: Reader) -> None:
-    """It used to, until the page was reloaded: the reader's own wrong answer passed."""
-    reader.visit(PAGE)
+    """It used to, until the page was reloaded: the reader's own wrong answer passed.
+
+    Python runs the code where a file is loaded next; where it is reset or left out, an impostor's state stands for it.
+    """
     relu = reader.exercise("relu_vjp")
+    reader.visit(PAGE)
     load(reader, notebook({"relu_vjp": JUDGES}))
     assert "forged" in reader.checked("relu_vjp")
     load(reader, notebook({"relu_vjp": WRONG}), "mine.ipynb")
     assert "forged" not in reader.checked("relu_vjp")
     assert "failed" in reader.text(relu)
-    for away in ("Reset", "Leave it out"):
+    with impostor(reader):
+        reader.visit(PAGE)
+    for away in ("Load", "Reset", "Leave it out"):
         load(reader, notebook({"relu_vjp": JUDGES}, ["pass  # mine"]))
         assert "forged" in reader.checked("relu_vjp")
         reader.js("document.querySelector('.page-own').open = true")
-        reader.press(relu if away == "Reset" else ".page-own", away)
-        reader.fill(relu, WRONG)
+        if away == "Load":
+            load(reader, notebook({"relu_vjp": WRONG}), "mine.ipynb")
+        else:
+            reader.press(relu if away == "Reset" else ".page-own", away)
+            reader.fill(relu, WRONG)
         assert "forged" not in reader.checked("relu_vjp"), away
+        assert "failed" in reader.text(relu)
     # another tab is another document with the same storage
     load(reader, notebook({"relu_vjp": JUDGES}))
     assert "forged" in reader.checked("relu_vjp")
