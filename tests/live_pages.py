@@ -63,13 +63,10 @@ class Reader(Browser):
         self.open(f"{self.address}/{page}", width, theme, first=first)
         self.until("document.documentElement.dataset.cells === 'ready'")
 
-    def stay(self, page: str, width: int = 1200, theme: str = "light") -> None:
-        """Go on in a page that is open, with the Python that runs there; open it where it is not."""
-        if self.js("location.pathname + document.documentElement.dataset.cells") != f"/{page}ready":
-            return self.visit(page, width, theme)
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.js(f"document.documentElement.dataset.theme = '{theme}'")
-        return None
+    def remain(self, page: str, width: int = 1200, theme: str = "light") -> None:
+        """`stay` in a page, with the Python that runs there."""
+        self.stay(f"{self.address}/{page}", width, theme)
+        self.until("document.documentElement.dataset.cells === 'ready'")
 
     def without_a_spare(self) -> None:
         """Have the page keep no second Python ready, as on a small device, where a test does not need it."""

@@ -133,6 +133,14 @@ class Browser:
             self.js(f"new Promise((done) => {{ const look = () => {ready} ? done() : setTimeout(look, 20); look(); }})")
             self.js(f"document.documentElement.dataset.theme = '{theme}'")
 
+    def stay(self, address: str, width: int = 1200, theme: str = "light") -> None:
+        """Go on in a page that is open, as former tests have left it; open it where it is not."""
+        if self.js("location.href.split('#')[0]") != address:
+            return self.open(address, width, theme)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.js(f"document.documentElement.dataset.theme = '{theme}'")
+        return None
+
     def key(self, name: str, code: int) -> None:
         text = {"Enter": "\r", " ": " "}.get(name, "")
         for kind in ("keyDown", "keyUp"):

@@ -77,7 +77,7 @@ def visit(reader: Reader) -> None:
 
 
 def stay(reader: Reader) -> None:
-    reader.stay(PAGE)
+    reader.remain(PAGE)
     mark(reader)
 
 

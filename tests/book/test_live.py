@@ -80,7 +80,7 @@ def test_a_wrong_answer_and_a_right_one_as_the_command_tells_them(reader: Reader
 
 
 def test_keys_alone(reader: Reader) -> None:
-    reader.stay(PAGE)
+    reader.remain(PAGE)
     at = reader.exercise("sigmoid_vjp", "button")
     reader.js(f"[...document.querySelectorAll({at!r})].find((one) => /rit/.test(one.textContent)).focus()")
     reader.key("Enter", 13)
@@ -100,7 +100,7 @@ def test_keys_alone(reader: Reader) -> None:
 
 
 def test_storage_that_is_refused_loses_nothing_that_is_on_the_page(reader: Reader) -> None:
-    reader.stay(PAGE)
+    reader.remain(PAGE)
     full = "throw new DOMException('', 'QuotaExceededError')"
     reader.js(f"window.keeps = Storage.prototype.setItem; Storage.prototype.setItem = () => {{ {full}; }}; true")
     reader.fill(reader.exercise("relu_vjp"), RIGHT)
@@ -110,7 +110,7 @@ def test_storage_that_is_refused_loses_nothing_that_is_on_the_page(reader: Reade
 
 
 def test_offline_from_the_first_time_on(reader: Reader, server: Server) -> None:
-    reader.stay(PAGE)
+    reader.remain(PAGE)
     reader.fill(reader.exercise("relu_vjp"), RIGHT)
     assert "passed" in reader.checked("relu_vjp")
     reader.js("navigator.serviceWorker.ready.then(() => true)")
@@ -129,7 +129,7 @@ def test_offline_from_the_first_time_on(reader: Reader, server: Server) -> None:
 
 
 def test_run_an_error_and_stop(reader: Reader) -> None:
-    reader.stay(PAGE)
+    reader.remain(PAGE)
     reader.js("document.querySelector(\"[class*='live-cell-']\").classList.add('first-live')")
     reader.fill(CELL, "import numpy as np\nprint('hello', np.arange(3))\n1 / 0\n")
     reader.press(CELL, "Run")

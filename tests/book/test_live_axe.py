@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from axe import violations
 from live_pages import Reader
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
-AXE = Path(__file__).parents[2] / "book" / "node_modules" / "axe-core" / "axe.min.js"
 WRONG = "def relu_vjp(g, x):\n    return (g * (x >= 0)).astype(x.dtype)\n"
 OURS = ".exercise, .live-tools, .live-out, .live-elsewhere, .page-editor, .page-progress, .page-nav, #page-notebook"
-COLOURS = ("color-contrast", "link-in-text-block")
-"""The rules whose findings the theme may change; all others look at the elements alone."""
-RUN = """
-options = { resultTypes: ['violations'], ...OPTIONS };
-axe.run(document, options).then((found) => found.violations.flatMap(({ id, impact, nodes }) =>
+READ = """(violations) => violations.flatMap(({ id, impact, nodes }) =>
   nodes.map(({ target, failureSummary }) => {
     const node = document.querySelector(target.at(-1));
     const named = { 'summary-name': node, label: node?.closest('label') }[id];
     const said = named?.querySelector('math') && named.textContent.trim(); // axe reads no MathML, browsers do
     const ours = Boolean(node?.closest('OURS'));
     return { id, impact: said ? 'minor' : impact, at: target.join(' '), ours, why: failureSummary };
-  })))
-""".replace("OURS", OURS)
+  }))""".replace("OURS", OURS)
 
 
-def findings(reader: Reader, rules: tuple[str, ...] = ()) -> list[str]:
-    """axe's findings, of all rules or of some: in our own cells all but "minor" ones, elsewhere serious ones."""
-    if not reader.js("'axe' in window"):
-        reader.js(AXE.read_text(encoding="utf-8") + "; true")
-    options = {"runOnly": {"type": "rule", "values": rules}, "preload": False} if rules else {}
-    found: list[dict[str, Any]] = reader.js(RUN.replace("OPTIONS", json.dumps(options)))
+def findings(reader: Reader, theme: str = "light", preload: bool = False) -> list[str]:
+    """axe's findings: in our own cells all but "minor" ones, elsewhere serious ones."""
+    found: list[dict[str, Any]] = violations(reader, "document", theme, READ, preload)
     serious = [one for one in found if one["impact"] in ("serious", "critical")]
     own = [one for one in found if one["ours"] and one["impact"] != "minor" and one not in serious]
     return [f"{one['id']} ({one['impact']}) at {one['at']}: {one['why']}" for one in serious + own]
@@ -46,7 +36,7 @@ def look(reader: Reader, width: int, theme: str) -> list[str]:
     reader.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     # colours change slowly, and axe is not to see them halfway
     reader.js(f"document.documentElement.dataset.theme = '{theme}'; new Promise((done) => setTimeout(done, 1000))")
-    return findings(reader, COLOURS if theme == "dark" else ())
+    return findings(reader, theme, preload=(width, theme) == LOOKS[0])
 
 
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]

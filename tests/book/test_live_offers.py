@@ -112,7 +112,7 @@ def test_a_cell_that_asks_and_one_that_calls_itself_end_in_one_line(reader: Read
 
 
 def test_a_page_that_was_never_opened_says_so_offline(reader: Reader, server: Server) -> None:
-    reader.stay(PAGE)
+    reader.remain(PAGE)
     mark(reader)
     reader.fill(CELL, "print('Python was here')")
     reader.press(CELL, "Run")

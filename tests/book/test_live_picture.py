@@ -65,7 +65,7 @@ def test_the_courses_engine_until_ones_own_is_written(reader: Reader) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_fits_a_phone(reader: Reader, theme: str) -> None:
-    reader.stay(PAGE, 390, theme)
+    reader.remain(PAGE, 390, theme)
     mark(reader)
     drawn(reader)
     assert reader.js("document.documentElement.scrollWidth") <= 390
@@ -74,7 +74,7 @@ def test_it_fits_a_phone(reader: Reader, theme: str) -> None:
 
 
 def test_nothing_but_shapes_and_texts_gets_into_the_page(reader: Reader) -> None:
-    reader.stay(PAGE)
+    reader.remain(PAGE)
     mark(reader)
     hostile = (
         '<svg xmlns="http://www.w3.org/2000/svg" onload="window.caught = 1" width="50" height="50" style="color: red">'
