@@ -148,7 +148,10 @@ def looks(browsers: list[Browser], folder: Path, site: str) -> dict[str, Look]:
 
 
 def test_pages_are_light(looks: dict[str, Look]) -> None:
-    """The gzipped size of all files that Chromium fetches for a page is limited."""
+    """The gzipped size of all files that Chromium fetches for a page is limited.
+
+    As the first to ask for `looks`, this pays for opening every page, for the two tests of policies and pictures as well.
+    """
     weights = {name: round(one.kilobytes) for name, one in looks.items() if name not in ("genindex", "search")}
     assert {name: weight for name, weight in weights.items() if weight > KILOBYTES} == {}
     assert min(weights.values()) > 50  # they were loaded

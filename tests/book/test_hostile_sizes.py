@@ -166,7 +166,8 @@ SAME = "    import js\n    assert getattr(js.Array, 'mine', None) is None, 'one 
 def test_code_that_ran_does_not_judge_what_is_loaded_or_written_next(reader: Reader) -> None:
     """It used to, until the page was reloaded: the reader's own wrong answer passed.
 
-    Python runs the code where a file is loaded next; where it is reset or left out, an impostor's state stands for it.
+    Only here a page must start Python anew for each of Load, Reset, "Leave it out" and a change in another tab. Python
+    itself runs the code once; then an impostor's state stands for it.
     """
     relu = reader.exercise("relu_vjp")
     reader.visit(PAGE)

@@ -43,7 +43,11 @@ LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
 
 
 def test_a_page_at_work(reader: Reader) -> None:
-    """A page with an answer that was checked and compared with the stub, and a cell that ended in an error."""
+    """A page with an answer that was checked and compared with the stub, and a cell that ended in an error.
+
+    Nowhere else axe meets an open editor, a comparison, a card or an error's output: on a desktop and on a phone, in
+    both themes.
+    """
     reader.visit("ch06_vjps.html", 1440)
     reader.without_a_spare()
     reader.fill(reader.exercise("relu_vjp"), WRONG)
