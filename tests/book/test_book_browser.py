@@ -150,7 +150,7 @@ def looks(browsers: list[Browser], folder: Path, site: str) -> dict[str, Look]:
 def test_pages_are_light(looks: dict[str, Look]) -> None:
     """The gzipped size of all files that Chromium fetches for a page is limited.
 
-    As the first to ask for `looks`, this pays for opening every page, for the two tests of policies and pictures as well.
+    The first test to ask for `looks` pays for opening every page, also for those of policies and of pictures.
     """
     weights = {name: round(one.kilobytes) for name, one in looks.items() if name not in ("genindex", "search")}
     assert {name: weight for name, weight in weights.items() if weight > KILOBYTES} == {}
