@@ -24,9 +24,9 @@ READ = """(violations) => violations.flatMap(({ id, impact, nodes }) =>
   }))""".replace("OURS", OURS)
 
 
-def findings(reader: Reader, theme: str = "light", preload: bool = False) -> list[str]:
+def findings(reader: Reader, within: str = "document", theme: str = "light", preload: bool = False) -> list[str]:
     """axe's findings: in our own cells all but "minor" ones, elsewhere serious ones."""
-    found: list[dict[str, Any]] = violations(reader, "document", theme, READ, preload)
+    found: list[dict[str, Any]] = violations(reader, within, theme, READ, preload)
     serious = [one for one in found if one["impact"] in ("serious", "critical")]
     own = [one for one in found if one["ours"] and one["impact"] != "minor" and one not in serious]
     return [f"{one['id']} ({one['impact']}) at {one['at']}: {one['why']}" for one in serious + own]
@@ -36,7 +36,7 @@ def look(reader: Reader, width: int, theme: str) -> list[str]:
     reader.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     # colours change slowly, and axe is not to see them halfway
     reader.js(f"document.documentElement.dataset.theme = '{theme}'; new Promise((done) => setTimeout(done, 1000))")
-    return findings(reader, theme, preload=(width, theme) == LOOKS[0])
+    return findings(reader, theme=theme, preload=(width, theme) == LOOKS[0])
 
 
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
@@ -74,4 +74,4 @@ def test_a_page_as_it_comes(reader: Reader, page: str) -> None:
 def test_a_fault_in_a_cell_is_found(reader: Reader) -> None:
     reader.visit("ch06_vjps.html", 1440)
     reader.js("document.querySelector('.exercise .page-main').textContent = ''; true")
-    assert any(told.startswith("button-name (critical)") for told in findings(reader))
+    assert any(told.startswith("button-name (critical)") for told in findings(reader, reader.exercise("add_vjp")))
