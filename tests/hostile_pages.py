@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from live_pages import Reader
@@ -33,6 +34,51 @@ window.Worker = class extends Known {
   }
 };
 """
+IMPOSTOR = """
+const Known = Worker;
+const plan = { elsewhere: "", answers: {}, numpy: false, data: false };
+window.said = null;
+window.Worker = class extends Known {
+  constructor() {
+    const program = `
+      let forges = false;
+      const card = (status, points, lines) => ({ status, points, message: "", blocks: [{ lines }] });
+      const judged = () => (forges ? card("passed", 2, "forged") : card("failed", 0, "wrong"));
+      self.onmessage = ({ data: { id, notebook, told } }) => {
+        forges ||= Boolean(notebook?.includes("forged"));
+        for (const one of told ?? [{ done: judged() }])
+          self.postMessage(one.made ? (MADE)[one.made]() : JSON.stringify({ id, ...one }));
+      };`;
+    super(`data:text/javascript,${encodeURIComponent(program)}`);
+  }
+  postMessage({ id, do: asked, notebook }) {
+    const told = { prepare: [{ done: {} }], plan: [{ done: plan }] }[asked] ?? said;
+    super.postMessage({ id, do: asked, notebook, told });
+  }
+};
+"""
+
+
+@contextmanager
+def impostor(reader: Reader, made: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
+    """Open pages in which a worker without Python answers: it runs nothing, and says at once what `answers` gives it.
+
+    Without that it fails every answer, until one has `LIES`: from then on it passes all, as a Python does that has run
+    them. A page cannot tell it from a Python whose code has taken over the worker. `made` are JavaScript expressions of
+    messages that JSON does not say, by name: `{"made": name}` sends one, and `id` is the question's.
+    """
+    ways = ", ".join(f"{json.dumps(name)}: () => ({expression})" for name, expression in made.items())
+    source = IMPOSTOR.replace("MADE", f"{{ {ways} }}")
+    script = reader.call("Page.addScriptToEvaluateOnNewDocument", source=source)["identifier"]
+    try:
+        yield
+    finally:
+        reader.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
+def answers(reader: Reader, *messages: dict[str, Any]) -> None:
+    """Have the impostor answer the next checks and runs with these messages."""
+    reader.js(f"said = {json.dumps(messages)}; true")
 
 
 @contextmanager

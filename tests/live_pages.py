@@ -16,7 +16,6 @@ from widget_pages import Browser, Quiet
 ONLY_HERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
 PATIENCE = 90.0
 """Seconds allowed for what takes a few on an idle machine."""
-WHOLE_RUN = 900
 CTRL = 2
 
 
@@ -57,22 +56,29 @@ class Reader(Browser):
 
     def __init__(self, profile: Path, server: Server) -> None:
         super().__init__(profile, ONLY_HERE)
-        self.watchdog.cancel()
-        self.watchdog = threading.Timer(WHOLE_RUN, self.process.kill)
-        self.watchdog.start()
         self.call("Log.enable")
         self.address = f"http://127.0.0.1:{server.server_address[1]}"
 
-    def visit(self, page: str, width: int = 1200, theme: str = "light") -> None:
-        self.open(f"{self.address}/{page}", width, theme)
+    def visit(self, page: str, width: int = 1200, theme: str = "light", first: bool = False) -> None:
+        self.open(f"{self.address}/{page}", width, theme, first=first)
         self.until("document.documentElement.dataset.cells === 'ready'")
+
+    def remain(self, page: str, width: int = 1200, theme: str = "light") -> None:
+        """`stay` in a page, with the Python that runs there."""
+        self.stay(f"{self.address}/{page}", width, theme)
+        self.until("document.documentElement.dataset.cells === 'ready'")
+
+    def without_a_spare(self) -> None:
+        """Have the page keep no second Python ready, as on a small device, where a test does not need it."""
+        self.js("Object.defineProperty(navigator, 'deviceMemory', { value: 2 }); true")
 
     def until(self, condition: str, seconds: float = PATIENCE) -> None:
         """Wait until a condition holds in the page."""
-        end = time.monotonic() + seconds
+        end, pause = time.monotonic() + seconds, 0.02
         while not self.js(condition):
             assert time.monotonic() < end, condition
-            time.sleep(0.05)
+            time.sleep(pause)
+            pause = min(0.2, pause * 1.5)
 
     def exercise(self, name: str, inside: str = "") -> str:
         return f'.exercise[data-exercise="{name}"] {inside}'.strip()

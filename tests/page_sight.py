@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from widget_pages import Browser
 
 SEEN = """(() => {
-  const article = document.querySelector("article");
+  const article = document.querySelector("article") ?? document.body; // an index has none
   const top = (selector) => {
     const boxes = [...article.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
     const tops = boxes.filter((box) => box.height);
@@ -49,6 +49,9 @@ def asked_for(browser: Browser) -> list[str]:
 
 def look(browser: Browser, address: str, folder: Path) -> tuple[dict[str, Any], float]:
     """What a reader who comes here first sees of a page, and the kilobytes that it asks for."""
-    browser.fresh()
-    browser.open(address, width=1440)
-    return browser.js(SEEN), sum(sizes(folder, asked_for(browser)).values()) / 1000
+    browser.call("Network.setCacheDisabled", cacheDisabled=True)
+    try:
+        browser.open(address, width=1440, first=True)
+        return browser.js(SEEN), sum(sizes(folder, asked_for(browser)).values()) / 1000
+    finally:
+        browser.call("Network.setCacheDisabled", cacheDisabled=False)

@@ -28,6 +28,9 @@ HANGS = 600.0
 """Seconds without a new page after which a browser counts as hung: a busy machine takes minutes for one."""
 
 
+FORGET = "if (location.protocol !== 'about:') { localStorage.clear(); sessionStorage.clear(); }"
+
+
 class Browser:
     """Chromium under its DevTools protocol, spoken over a pair of pipes: JSON messages that end with a zero byte."""
 
@@ -43,6 +46,7 @@ class Browser:
         os.close(its_in)
         os.close(its_out)
         self.write, self.read = os.fdopen(our_out, "wb", buffering=0), os.fdopen(our_in, "rb", buffering=0)
+        self.watchdog = threading.Timer(0, lambda: None)
         self.watch()
         self.buffer = b""
         self.session: str | None = None
@@ -53,10 +57,7 @@ class Browser:
         self.fresh()
 
     def fresh(self) -> None:
-        """Become a reader who has been nowhere yet: with a tab, storage and cache of its own.
-
-        To clear a storage while its page is open is a race: what the page has just said is written later.
-        """
+        """Become a reader who has been nowhere yet: with a tab, a process, storage and cache of its own."""
         self.session, former = None, self.profile
         self.profile = self.call("Target.createBrowserContext")["browserContextId"]
         tab = self.call("Target.createTarget", url="about:blank", browserContextId=self.profile)["targetId"]
@@ -69,6 +70,7 @@ class Browser:
 
     def watch(self) -> None:
         """From now on, a browser that says nothing does not hold up the tests."""
+        self.watchdog.cancel()
         self.watchdog = threading.Timer(HANGS, self.process.kill)
         self.watchdog.daemon = True
         self.watchdog.start()
@@ -102,25 +104,42 @@ class Browser:
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
 
-    def open(self, address: str, width: int = 1200, theme: str = "light", script: bool = True) -> None:
-        """Open a page and wait for its widgets.
-
-        The load waited for is this page's own. Of two navigations in flight Chromium may forget one, and wait for ever.
-        """
-        self.watchdog.cancel()
-        self.watch()
-        self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    def _go(self, address: str) -> None:
         self.events.clear()
         loader = self.call("Page.navigate", url=address).get("loaderId")
         assert loader, f"this page is open, and only its hash is another: {address}"
         loaded = {"name": "load", "loaderId": loader}
         while not any(loaded.items() <= event.get("params", {}).items() for event in self.events):
             self.events.append(self.message())
+
+    def open(
+        self, address: str, width: int = 1200, theme: str = "light", script: bool = True, first: bool = False
+    ) -> None:
+        """Open a page and wait for its widgets; if it is the `first` page that a reader opens, with nothing stored.
+
+        The load waited for is this page's own. Of two navigations in flight Chromium may forget one, and wait for ever.
+        """
+        self.watch()
+        self.call("Emulation.setScriptExecutionDisabled", value=not script)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        if first:  # a page that is left may still write, and one whose hash alone is another is not opened again
+            self._go("about:blank")
+            forget = self.call("Page.addScriptToEvaluateOnNewDocument", source=FORGET)["identifier"]
+        self._go(address)
+        if first:
+            self.call("Page.removeScriptToEvaluateOnNewDocument", identifier=forget)
         if script:
             ready = "[...document.querySelectorAll('.widget')].every((one) => one.querySelector('form'))"
             self.js(f"new Promise((done) => {{ const look = () => {ready} ? done() : setTimeout(look, 20); look(); }})")
             self.js(f"document.documentElement.dataset.theme = '{theme}'")
+
+    def stay(self, address: str, width: int = 1200, theme: str = "light") -> None:
+        """Go on in a page that is open, as former tests have left it; open it where it is not."""
+        if self.js("location.href.split('#')[0]") != address:
+            return self.open(address, width, theme)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.js(f"document.documentElement.dataset.theme = '{theme}'")
+        return None
 
     def key(self, name: str, code: int) -> None:
         text = {"Enter": "\r", " ": " "}.get(name, "")

@@ -49,17 +49,29 @@ def site(page: Path) -> Iterator[str]:
     server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Browser]]:
-    running = [Browser(tmp_path_factory.mktemp("profile"))]
+@pytest.fixture(scope="session")
+def started() -> Iterator[list[Browser]]:
+    """All browsers of this process, the one that runs last."""
+    running: list[Browser] = []
     yield running
     for browser in running:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def browsers(started: list[Browser], tmp_path_factory: pytest.TempPathFactory) -> list[Browser]:
+    """The browser of this process, which has been nowhere when a module begins."""
+    if started and started[-1].process.poll() is None:
+        started[-1].watch()
+        started[-1].fresh()
+    else:
+        started.append(Browser(tmp_path_factory.mktemp("profile")))
+    return started
+
+
 @pytest.fixture
 def chromium(browsers: list[Browser], tmp_path_factory: pytest.TempPathFactory) -> Browser:
-    """The module's browser; a new one if it crashed in an earlier test, so that only that test fails."""
+    """The process's browser; a new one if it crashed in an earlier test, so that only that test fails."""
     if browsers[-1].process.poll() is not None:
         browsers.append(Browser(tmp_path_factory.mktemp("profile")))
     return browsers[-1]
@@ -91,14 +103,26 @@ def live_book() -> Path:
     return built
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(live_book: Path) -> Iterator[Server]:
     with plain_server(live_book) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def reader(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
-    running = Reader(tmp_path_factory.mktemp("profile"), server)
+@pytest.fixture(scope="session")
+def readers() -> Iterator[list[Reader]]:
+    """All readers of this process, the one that is there last."""
+    running: list[Reader] = []
     yield running
-    running.close()
+    for reader in running:
+        reader.close()
+
+
+@pytest.fixture(scope="module")
+def reader(readers: list[Reader], server: Server, tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    """A reader who has stored nothing when a module begins, and whose cache may have Python from other modules."""
+    if readers and readers[-1].process.poll() is None:
+        readers[-1].open(f"{readers[-1].address}/index.html", first=True)
+    else:
+        readers.append(Reader(tmp_path_factory.mktemp("profile"), server))
+    return readers[-1]

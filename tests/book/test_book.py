@@ -295,3 +295,17 @@ def test_interview_questions_stand_on_their_page(book: Path, chapter: str) -> No
     assert [item.strip() for item in listed] == [item.get_text().strip() for item in asked]
     assert len(asked) >= 3
     assert not lesson.select("#interview-questions details details")  # an answer that is not closed hides the next
+
+
+def test_every_page_has_a_policy(book: Path) -> None:
+    """`test_book_browser.py` sees that pages keep it."""
+    pages = sorted(page.name for page in book.glob("*.html"))
+    assert "search.html" in pages
+    for page in pages:
+        text = (book / page).read_text(encoding="utf-8")
+        policy = re.search(r'<head[^>]*><meta http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+        assert policy, page
+        rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
+        assert not {"'unsafe-inline'", "'unsafe-eval'", "data:", "blob:", "*"} & set(rules["script-src"].split()), page
+        assert rules["connect-src"] == "'self'"
+        assert rules["object-src"] == "'none'"

@@ -11,12 +11,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 from browser import Visit, served, visit
-from page_sight import SEEN, look
+from page_sight import look
 from widget_pages import Browser
 
 from course.syllabus import syllabus
@@ -109,16 +111,65 @@ def test_pages_open_from_the_disk(folder: Path) -> None:
     assert "fig-index-loss" in seen.dom
 
 
-def test_pages_are_light(chromium: Browser, folder: Path, site: str) -> None:
-    """The gzipped size of all files that Chromium fetches for a page is limited."""
-    names = [page.name for page in sorted(folder.glob("*.html"))]
-    weights = {
-        name: round(look(chromium, f"{site}/{name}", folder)[1])
-        for name in names
-        if name not in ("genindex.html", "search.html")
-    }
+WATCH = """addEventListener("securitypolicyviolation", (event) =>
+  (window.broken ??= []).push([event.violatedDirective, event.blockedURI.slice(0, 80)]))"""
+"""Lists what a page's policy has forbidden."""
+ALLOWED = [None, True]
+KEPT = "[window.broken, [...document.fonts].length > 0]"
+"""`ALLOWED` where a page's scripts and typefaces load, and nothing is forbidden."""
+
+
+@contextmanager
+def watched(browser: Browser) -> Iterator[None]:
+    hook = browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)["identifier"]
+    try:
+        yield
+    finally:
+        browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=hook)
+
+
+class Look(NamedTuple):
+    """What a reader who comes to a page first sees of it, the kilobytes that it asks for, and its `KEPT`."""
+
+    seen: dict[str, Any]
+    kilobytes: float
+    kept: list[Any]
+
+
+@pytest.fixture(scope="module")
+def looks(browsers: list[Browser], folder: Path, site: str) -> dict[str, Look]:
+    """By the page's name."""
+    browser = browsers[-1]
+    with watched(browser):
+        return {
+            page.stem: Look(*look(browser, f"{site}/{page.name}", folder), browser.js(KEPT))
+            for page in sorted(folder.glob("*.html"))
+        }
+
+
+def test_pages_are_light(looks: dict[str, Look]) -> None:
+    """The gzipped size of all files that Chromium fetches for a page is limited.
+
+    The first test to ask for `looks` pays for opening every page, also for those of policies and of pictures.
+    """
+    weights = {name: round(one.kilobytes) for name, one in looks.items() if name not in ("genindex", "search")}
     assert {name: weight for name, weight in weights.items() if weight > KILOBYTES} == {}
     assert min(weights.values()) > 50  # they were loaded
+
+
+def test_every_page_keeps_its_policy(chromium: Browser, looks: dict[str, Look], folder: Path, site: str) -> None:
+    """Both from a file server and from the disk, scripts and typefaces load, and nothing forbidden does."""
+    assert {name: one.kept for name, one in looks.items() if one.kept != ALLOWED} == {}
+    with watched(chromium):
+        for page in looks:
+            chromium.open((folder / f"{page}.html").as_uri())
+            assert chromium.js(KEPT) == ALLOWED, page
+        chromium.open(f"{site}/ch06_vjps.html")
+        image = "'<img src=x onerror=\"window.caught = 1\">'"
+        inject = f"document.querySelector('article').insertAdjacentHTML('beforeend', {image})"
+        chromium.js(f"{inject}; new Promise((done) => setTimeout(done, 300))")
+        assert chromium.js("window.caught") is None  # and the policy is one more wall
+        assert ["script-src-attr", "inline"] in chromium.js("window.broken")
 
 
 def test_the_first_screen_says_what_this_is_and_asks(chromium: Browser, site: str) -> None:
@@ -134,9 +185,7 @@ def test_the_first_screen_says_what_this_is_and_asks(chromium: Browser, site: st
 
 def test_a_card_shows_how_far_this_reader_is(chromium: Browser, site: str) -> None:
     card = "document.querySelector('.sd-card:has(a[href^=\"ch01_\"])').innerText"
-    chromium.open(f"{site}/index.html")
-    chromium.js("localStorage.clear()")
-    chromium.open(f"{site}/index.html")
+    chromium.open(f"{site}/index.html", first=True)
     assert "Not begun" in chromium.js(card)
     chromium.open(f"{site}/ch01_computation_graph.html")
     chromium.click(".quiz .choice input")
@@ -148,9 +197,8 @@ def test_a_card_shows_how_far_this_reader_is(chromium: Browser, site: str) -> No
 
 
 @pytest.mark.parametrize("chapter", syllabus())
-def test_a_picture_comes_soon(chromium: Browser, site: str, chapter: str) -> None:
-    chromium.open(f"{site}/{chapter}.html", width=1440)
-    first = chromium.js(SEEN)["picture"]
+def test_a_picture_comes_soon(looks: dict[str, Look], chapter: str) -> None:
+    first = looks[chapter].seen["picture"]
     assert first is not None
     assert first < SOON
 
@@ -159,9 +207,7 @@ def test_a_picture_comes_soon(chromium: Browser, site: str, chapter: str) -> Non
 def test_every_experiment_asks_before_it_shows(chromium: Browser, site: str, chapter: str) -> None:
     """Each is in a numbered figure and has its own name, and each answer opens it at the case in question."""
     address = f"{site}/{chapter}.html"
-    chromium.open(address)
-    chromium.js("localStorage.clear()")
-    chromium.open(address)
+    chromium.open(address, first=True)
     asked = """[...document.querySelectorAll('.widget')].map((one) => {
       const { frame } = JSON.parse(one.querySelector('script').textContent);
       const closed = one.querySelector('.frame-body').inert;

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_pages import PAGE, hole, load, notebook
+from hostile_pages import PAGE, answers, hole, impostor, load, notebook, ready
 from live_pages import Reader, Server
-from widget_pages import Browser
 
 pytestmark = pytest.mark.slow
 
@@ -72,8 +71,17 @@ def test_a_message_is_one_text_of_bounded_length_and_parts() -> None:
     ]
 
 
-def visit(reader: Reader, page: str = PAGE) -> None:
-    reader.visit(page)
+def visit(reader: Reader) -> None:
+    reader.visit(PAGE)
+    mark(reader)
+
+
+def stay(reader: Reader) -> None:
+    reader.remain(PAGE)
+    mark(reader)
+
+
+def mark(reader: Reader) -> None:
     reader.js(
         "document.querySelector(\"[class*='live-cell-']\").classList.add('first-live'); window.caught = undefined"
     )
@@ -89,97 +97,146 @@ def nothing_ran(reader: Reader) -> None:
     assert reader.js(found) == []
 
 
-def say(reader: Reader, message: str) -> str:
-    """Run a cell that sends the page a message with the right id; return what the page then shows."""
-    code = (
-        "import js, json\n"
-        f"message = {message}\n"
-        "for number in range(1, 9):\n"
-        "    js.Array.hole(json.dumps(message | {'id': number}))\n"
-        "print('went on')\n"
-    )
-    reader.fill(CELL, code)
+def run(reader: Reader, code: str = "") -> str:
+    """Run a cell, with this code if there is any; return what the page then shows."""
+    if code:
+        reader.fill(CELL, code)
     reader.press(CELL, "Run")
     reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
     return reader.text(CELL)
 
 
-SENT: dict[str, list[Any]] = {
-    "say": [MARKUP, {"html": MARKUP}, 7],
-    "out": [MARKUP, [MARKUP], None],
-    "failed": [MARKUP, {"toString": MARKUP}],
-    "done": [
-        {"value": MARKUP, "ran": 0},
-        {
-            "value": MARKUP,
-            "error": MARKUP,
-            "picture": f"<svg xmlns='http://www.w3.org/2000/svg'>{MARKUP}</svg>",
-            "ran": 1,
-        },
-        {"value": {"html": MARKUP}, "ran": 0},
-        MARKUP,
-        None,
-    ],
+def sends(message: Any) -> str:
+    """Code that sends the page a message through the hole, with every id that the question may have."""
+    return (
+        "import js, json\n"
+        f"message = {message!r}\n"
+        "for number in range(1, 30):\n"
+        "    js.Array.hole(json.dumps(message | {'id': number}))\n"
+        "print('went on')\n"
+    )
+
+
+SENT: dict[str, tuple[list[Any], list[Any]]] = {
+    "say": ([MARKUP], [{"html": MARKUP}, 7]),
+    "out": ([MARKUP], [[MARKUP], None]),
+    "failed": ([MARKUP], [{"toString": MARKUP}]),
+    "done": (
+        [
+            {"value": MARKUP, "ran": 0},
+            {
+                "value": MARKUP,
+                "error": MARKUP,
+                "picture": f"<svg xmlns='http://www.w3.org/2000/svg'>{MARKUP}</svg>",
+                "ran": 1,
+            },
+        ],
+        [{"value": {"html": MARKUP}, "ran": 0}, MARKUP, None],
+    ),
 }
+"""By kind: what a page takes, and what it refuses."""
+REFUSED = "does not understand"
+
+
+def shown_as_text(reader: Reader, kind: str, shown: str) -> None:
+    """Assert that the page has taken a message, and that its markup is text."""
+    nothing_ran(reader)
+    assert REFUSED not in shown, kind
+    assert kind == "say" or "onerror" in shown, kind  # it is there to be read; what is said is gone by the end
 
 
 def test_every_message_is_text_or_refused(reader: Reader) -> None:
+    """An impostor sends all of them; one Python those that the page takes, and at its end one that it refuses."""
     assert set(SENT) == set(kinds()["said"])
+    taken = [(kind, value) for kind, (values, _) in SENT.items() for value in values]
+    refused = [(kind, value) for kind, (_, values) in SENT.items() for value in values]
+    end = {"done": {"value": "", "ran": 0}}
+    with impostor(reader):
+        visit(reader)
+        for kind, value in taken:
+            answers(reader, {kind: value}, end)
+            shown_as_text(reader, kind, run(reader))
+        for kind, value in refused:
+            answers(reader, {kind: value}, end)
+            assert REFUSED in run(reader), (kind, value)
+            nothing_ran(reader)
     with hole(reader):
         visit(reader)
-        for kind, values in SENT.items():
-            for value in values:
-                shown = say(reader, repr({kind: value}))
-                nothing_ran(reader)
-                if isinstance(value, str) and kind in ("out", "failed"):
-                    assert "onerror" in shown, (kind, value)  # it is there to be read
-                if not isinstance(value, str) and kind != "done":
-                    assert "does not understand" in shown, (kind, value)
-
-
-def check_says(reader: Reader, told: str) -> str:
-    """What the page shows after it has loaded a classmate's notebook whose code forges the check's answer."""
-    source = (
-        "import sys\n"
-        "def relu_vjp(g, x):\n"
-        "    return (g * (x > 0)).astype(x.dtype)\n"
-        f"sys.modules['autograder.page.check'].shown = lambda exercise, result: {told}\n"
-    )
-    load(reader, notebook({"relu_vjp": source}))
-    reader.press(reader.exercise("relu_vjp"), "Check")
-    reader.until(f"document.querySelector({reader.exercise('relu_vjp', '.page-tools button')!r}).hidden === false")
-    return reader.text(reader.exercise("relu_vjp"))
+        for kind, value in taken:
+            shown_as_text(reader, kind, run(reader, sends({kind: value})))
+        assert REFUSED in run(reader, sends({"say": 7}))
+        nothing_ran(reader)
 
 
 CARD = {"status": "passed", "points": 2, "misconception": MARKUP, "message": MARKUP}
-TOLD = {
-    "words and points alone": (CARD | {"blocks": [{"cause": MARKUP, "rest": MARKUP}, {"lines": MARKUP}]}, "onerror"),
-    "what opens": (CARD | {"blocks": [{"summary": MARKUP, "inside": [{"lines": MARKUP}]}]}, "onerror"),
-    "more keys": (CARD | {"blocks": [], "html": MARKUP, "name": "ch07/train", "of": 10**9}, "passed"),
-    "an error": ({"error": MARKUP}, "onerror"),
-    "a status that is none": (CARD | {"status": MARKUP, "blocks": []}, "does not understand"),
+TAKEN = {
+    "words and points alone": (
+        CARD | {"blocks": [{"cause": f"1{MARKUP}", "rest": MARKUP}, {"lines": MARKUP}]},
+        "1<img",
+    ),
+    "what opens": (CARD | {"blocks": [{"summary": f"2{MARKUP}", "inside": [{"lines": MARKUP}]}]}, "2<img"),
+    "more keys": (
+        CARD | {"points": 1, "blocks": [], "html": MARKUP, "name": "ch07/train", "of": 10**9},
+        "1 of 2 points",
+    ),
+    "an error": ({"error": f"3{MARKUP}"}, "3<img"),
     "more points than there are": (CARD | {"points": 900, "blocks": []}, "2 of 2 points"),
-    "points that are no number": (CARD | {"points": "<b>2</b>", "blocks": []}, "does not understand"),
-    "markup in the place of blocks": (CARD | {"blocks": MARKUP}, "does not understand"),
-    "without an end": (CARD | {"blocks": [{"lines": "x"}] * 1000}, "does not understand"),
 }
-
-
+"""Cards that a page takes, each with words of it that are seen in no card before it."""
+NO_CARDS = {
+    "a status that is none": CARD | {"status": MARKUP, "blocks": []},
+    "points that are no number": CARD | {"points": "<b>2</b>", "blocks": []},
+    "markup in the place of blocks": CARD | {"blocks": MARKUP},
+    "without an end": CARD | {"blocks": [{"lines": "x"}] * 1000},
+}
 KEPT = {f"backprop:{kind}:ch06-relu_vjp" for kind in ("draft", "before", "before2", "before3")}
 KEPT |= {"backprop:result:ch06_vjps/relu_vjp", "backprop:loaded:ch06_vjps", "backprop:place:ch06_vjps"}
 
 
+def check_says(reader: Reader) -> str:
+    """What the page shows after a check, which must be text, and keep nothing but this exercise's points."""
+    relu = reader.exercise("relu_vjp")
+    reader.press(relu, "Check")
+    ready(reader, relu)
+    nothing_ran(reader)
+    kept = reader.js("localStorage.getItem('backprop:result:ch06_vjps/relu_vjp')")
+    assert kept is None or json.loads(kept)["points"] <= 2
+    return reader.text(relu)
+
+
 def test_a_loaded_notebook_s_card_is_data(reader: Reader) -> None:
-    """A classmate's notebook could put markup into a check's card, and so read the drafts of all chapters."""
+    """A classmate's notebook could put markup into a check's card, and so read the drafts of all chapters.
+
+    An impostor sends each card. Then the code of a notebook does, in one Python: a card at each check, and at its end
+    one that the page refuses.
+    """
+    cards = [card for card, _ in TAKEN.values()] + list(NO_CARDS.values())[:1]
+    forged = (
+        "import sys\n"
+        "def relu_vjp(g, x):\n"
+        "    return (g * (x > 0)).astype(x.dtype)\n"
+        f"vars(sys).setdefault('cards', iter({cards!r}))\n"
+        "sys.modules['autograder.page.check'].shown = lambda exercise, result: next(sys.cards)\n"
+    )
     try:
+        with impostor(reader):
+            visit(reader)
+            before = set(reader.js("Object.keys(localStorage)"))
+            load(reader, notebook({"relu_vjp": "# theirs"}))
+            for what, (card, shown) in TAKEN.items():
+                answers(reader, {"done": card})
+                assert shown in check_says(reader), what
+            for what, card in NO_CARDS.items():
+                answers(reader, {"done": card})
+                assert REFUSED in check_says(reader), what
         visit(reader)
-        before = set(reader.js("Object.keys(localStorage)"))
-        for what, (told, shown) in TOLD.items():
-            assert shown in check_says(reader, repr(told)), what
-            nothing_ran(reader)
-            kept = reader.js("localStorage.getItem('backprop:result:ch06_vjps/relu_vjp')")
-            assert kept is None or json.loads(kept)["points"] <= 2, what
-            assert set(reader.js("Object.keys(localStorage)")) <= before | KEPT, what
+        load(reader, notebook({"relu_vjp": forged}))
+        for what, (_, shown) in TAKEN.items():
+            said = check_says(reader)
+            assert shown in said, what
+            assert REFUSED not in said, what
+        assert REFUSED in check_says(reader)
+        assert set(reader.js("Object.keys(localStorage)")) <= before | KEPT
     finally:
         reader.js("localStorage.clear()")
 
@@ -221,7 +278,7 @@ while one:
 
 
 def test_python_reaches_neither_the_origin_nor_another_host(reader: Reader, server: Server) -> None:
-    visit(reader)
+    stay(reader)
     reader.js("caches.open('of-the-test').then((cache) => cache.put('mine', new Response('mine')))")
     code = REACH.replace("ADDRESS", reader.address).replace("await_it(", "(")
     reader.fill(CELL, code)
@@ -238,33 +295,30 @@ def test_python_reaches_neither_the_origin_nor_another_host(reader: Reader, serv
 
 
 def test_a_worker_that_floods_or_ends_is_told(reader: Reader) -> None:
-    visit(reader)
-    flood = "import sys\nfor number in range(100_000):\n    sys.modules['autograder.page.check']._say[0]('x')\n"
-    load(reader, notebook({"relu_vjp": flood}))
-    reader.press(reader.exercise("relu_vjp"), "Check")
-    reader.until(f"document.querySelector({reader.exercise('relu_vjp', '.page-tools button')!r}).hidden === false")
-    assert "than a page can take" in reader.text(reader.exercise("relu_vjp"))
-    reader.press(reader.exercise("relu_vjp"), "Reset")
+    stay(reader)
     reader.fill(CELL, "print('x' * 1_000_000)\nprint('y' * 1_000_000)")
     reader.press(CELL, "Run")
     reader.until(f"document.querySelector({CELL + ' .live-out'!r})?.textContent.includes('which is not shown')")
+    flood = "import sys\nfor number in range(100_000):\n    sys.modules['autograder.page.check']._say[0]('x')\n"
+    reader.fill(reader.exercise("relu_vjp"), flood)
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    ready(reader, reader.exercise("relu_vjp"))
+    assert "than a page can take" in reader.text(reader.exercise("relu_vjp"))
+    reader.press(reader.exercise("relu_vjp"), "Reset")
     reader.press(CELL, "Reset")
 
 
 def test_a_plan_gives_no_work_of_other_chapters_away(reader: Reader) -> None:
     """The worker may ask for any answers, but the page only gives those that its own code imports."""
-    visit(reader)
+    stay(reader)
     lie = (
         "import sys, json\n"
         "live = sys.modules['autograder.page.live']\n"
         "live.plan_as_json = lambda *given: json.dumps({'elsewhere': '', 'numpy': False, 'data': False,"
         " 'answers': {'ch0' + '7_mlp_backprop': ['train']}})\n"
     )
-    reader.fill(CELL, lie)
-    for _ in range(2):
-        reader.press(CELL, "Run")
-        reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
-    assert "does not import ch07_mlp_backprop" in reader.text(CELL)
+    run(reader, lie)
+    assert "does not import ch07_mlp_backprop" in run(reader)
     reader.press(CELL, "Reset")
 
 
@@ -337,34 +391,3 @@ def test_no_script_of_ours_makes_markup_of_a_text() -> None:
         for file in folder.glob("*.js"):
             found |= {(file.name, word) for word in FORBIDDEN.findall(file.read_text(encoding="utf-8"))}
     assert found == ALLOWED
-
-
-def test_every_page_has_a_policy_and_keeps_it(live_book: Path, reader: Reader) -> None:
-    """Both from a file server and from the disk, scripts and typefaces load, and nothing forbidden does."""
-    seen = "(window.broken ??= []).push([event.violatedDirective, event.blockedURI.slice(0, 80)])"
-    watch = f"addEventListener('securitypolicyviolation', (event) => {seen})"
-    pages = sorted(page.name for page in live_book.glob("*.html"))
-    assert "search.html" in pages
-    for page in pages:
-        text = (live_book / page).read_text(encoding="utf-8")
-        policy = re.search(r'<head[^>]*><meta http-equiv="Content-Security-Policy" content="([^"]*)"', text)
-        assert policy, page
-        rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
-        assert not {"'unsafe-inline'", "'unsafe-eval'", "data:", "blob:", "*"} & set(rules["script-src"].split()), page
-        assert rules["connect-src"] == "'self'"
-        assert rules["object-src"] == "'none'"
-    hook = reader.call("Page.addScriptToEvaluateOnNewDocument", source=watch)["identifier"]
-    try:
-        for base in (reader.address, live_book.resolve().as_uri()):
-            for page in pages:
-                Browser.open(reader, f"{base}/{page}")
-                assert reader.js("window.broken") is None, (base, page)
-                assert reader.js("[...document.fonts].length") > 0, (base, page)
-        image = "'<img src=x onerror=\"window.caught = 1\">'"
-        inject = f"document.querySelector('article').insertAdjacentHTML('beforeend', {image})"
-        Browser.open(reader, f"{reader.address}/{PAGE}")
-        reader.js(f"{inject}; new Promise((done) => setTimeout(done, 300))")
-        assert reader.js("window.caught") is None  # and the policy is one more wall
-        assert ["script-src-attr", "inline"] in reader.js("window.broken")
-    finally:
-        reader.call("Page.removeScriptToEvaluateOnNewDocument", identifier=hook)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hostile_pages import LIES, PAGE, RIGHT, SAID, WRONG, hole, load, notebook, ready
+from hostile_pages import LIES, PAGE, RIGHT, SAID, WRONG, answers, impostor, load, notebook, ready
 from live_pages import Reader
 
 pytestmark = pytest.mark.slow
@@ -65,6 +65,7 @@ def test_a_full_storage_takes_a_file_whole_or_not_at_all(reader: Reader) -> None
 def test_a_draft_that_is_not_stored_is_said_to_be_until_it_is(reader: Reader) -> None:
     """The editor's message stays during checks and other edits, and disappears when there is room."""
     reader.visit(PAGE)
+    reader.without_a_spare()
     reader.js(FILL)
     relu, line = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".page-unkept")
     reader.fill(relu, RIGHT)
@@ -128,44 +129,32 @@ def test_a_part_that_cannot_start_does_not_stop_the_rest(reader: Reader) -> None
     assert reader.js("document.querySelectorAll('.exercise .page-main').length") > 10
 
 
-SENDS = """
-import sys, js, json
-def relu_vjp(g, x):
-    return (g * (x > 0)).astype(x.dtype)
-def told(exercise, result):
-    MAKE
-    for number in range(60):
-        js.Array.hole(message)
-    return {"status": "passed", "points": 2, "message": "x", "blocks": []}
-sys.modules["autograder.page.check"].shown = told
-"""
-SHARED = """
-    block = js.Object.fromEntries([["lines", "x"]])
-    for _ in range(9):
-        block = js.Object.fromEntries([["summary", "s"], ["inside", js.Array.of(*[block] * 50)]])
-    card = [["status", "passed"], ["points", 2], ["message", "m"], ["blocks", js.Array.of(block)]]
-    message = js.Object.fromEntries([["id", 3], ["done", js.Object.fromEntries(card)]])
-"""
+SHARED = """(() => {
+  let block = { lines: "x" };
+  for (let level = 0; level < 9; level++) block = { summary: "s", inside: Array(50).fill(block) };
+  return { id, done: { status: "passed", points: 2, message: "m", blocks: [block] } };
+})()"""
 MESSAGES = {
     "parts that are shared": SHARED,
-    "24 MB to nobody": "message = js.Object.fromEntries([['id', -1], ['out', js.Array.new(3_000_000).fill(1.5)]])",
-    "texts of 2 MB to nobody": "message = '{\"id\": -1, \"out\": \"' + 'x' * 2_000_000 + '\"}'",
+    "24 MB to nobody": "{ id: -1, out: Array(3e6).fill(1.5) }",
+    "texts of 2 MB to nobody": 'JSON.stringify({ id: -1, out: "x".repeat(2e6) })',
 }
+ENDED = ("does not understand, and was stopped", "than a page can take")
 
 
 def test_messages_that_are_too_large_end_the_worker_and_not_the_page(reader: Reader) -> None:
     """50 ** 9 nodes, or 60 messages of 24 MB, used to freeze the page."""
     relu = reader.exercise("relu_vjp")
-    with hole(reader):
+    with impostor(reader, MESSAGES):
         reader.visit(PAGE)
-        for what, make in MESSAGES.items():
-            load(reader, notebook({"relu_vjp": SENDS.replace("MAKE", make)}))
+        for what in MESSAGES:
+            answers(reader, *[{"made": what}] * 60)
             reader.press(relu, "Check")
             ready(reader, relu)
             line = reader.text(reader.exercise("relu_vjp", ".page-line"))
-            assert "does not understand, and was stopped" in line or "than a page can take" in line, (what, line)
+            assert any(words in line for words in ENDED), (what, line)
             assert reader.text(reader.exercise("relu_vjp", ".exercise-card")) == "", what
-        load(reader, notebook({"relu_vjp": RIGHT}), "mine.ipynb")
+        answers(reader, {"done": {"status": "passed", "points": 2, "message": "goes on", "blocks": []}})
         assert "passed" in reader.checked("relu_vjp")
 
 
@@ -175,21 +164,31 @@ SAME = "    import js\n    assert getattr(js.Array, 'mine', None) is None, 'one 
 
 
 def test_code_that_ran_does_not_judge_what_is_loaded_or_written_next(reader: Reader) -> None:
-    """It used to, until the page was reloaded: the reader's own wrong answer passed."""
-    reader.visit(PAGE)
+    """It used to, until the page was reloaded: the reader's own wrong answer passed.
+
+    Only here a page must start Python anew for each of Load, Reset, "Leave it out" and a change in another tab. Python
+    itself runs the code once; then an impostor's state stands for it.
+    """
     relu = reader.exercise("relu_vjp")
+    reader.visit(PAGE)
     load(reader, notebook({"relu_vjp": JUDGES}))
     assert "forged" in reader.checked("relu_vjp")
     load(reader, notebook({"relu_vjp": WRONG}), "mine.ipynb")
     assert "forged" not in reader.checked("relu_vjp")
     assert "failed" in reader.text(relu)
-    for away in ("Reset", "Leave it out"):
+    with impostor(reader):
+        reader.visit(PAGE)
+    for away in ("Load", "Reset", "Leave it out"):
         load(reader, notebook({"relu_vjp": JUDGES}, ["pass  # mine"]))
         assert "forged" in reader.checked("relu_vjp")
         reader.js("document.querySelector('.page-own').open = true")
-        reader.press(relu if away == "Reset" else ".page-own", away)
-        reader.fill(relu, WRONG)
+        if away == "Load":
+            load(reader, notebook({"relu_vjp": WRONG}), "mine.ipynb")
+        else:
+            reader.press(relu if away == "Reset" else ".page-own", away)
+            reader.fill(relu, WRONG)
         assert "forged" not in reader.checked("relu_vjp"), away
+        assert "failed" in reader.text(relu)
     # another tab is another document with the same storage
     load(reader, notebook({"relu_vjp": JUDGES}))
     assert "forged" in reader.checked("relu_vjp")

@@ -18,6 +18,10 @@ RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
 CELL = ".first-live"
 
 
+def mark(reader: Reader) -> None:
+    reader.js("document.querySelector(\"[class*='live-cell-']\").classList.add('first-live')")
+
+
 def fetched(reader: Reader, name: str) -> bool:
     asked = [event["params"] for event in reader.events if event.get("method") == "Network.requestWillBeSent"]
     return any(f"/{name}" in one["request"]["url"] for one in asked)
@@ -87,24 +91,9 @@ def test_the_page_is_there_as_a_notebook(reader: Reader) -> None:
     assert reader.js(f"{notes}.every((one) => one.querySelector('a').getAttribute('href') === '#page-notebook')")
 
 
-def test_a_page_that_was_never_opened_says_so_offline(reader: Reader, server: Server) -> None:
-    reader.visit(PAGE)
-    reader.fill(reader.exercise("relu_vjp"), RIGHT)
-    assert "passed" in reader.checked("relu_vjp")
-    reader.js("navigator.serviceWorker.ready.then(() => true)")
-    server.gone = True
-    try:
-        reader.open(f"{reader.address}/interview.html")
-        told = reader.text("body")
-    finally:
-        server.gone = False
-    assert "never opened in this browser" in told
-    assert "ch06_vjps" in told
-
-
 def test_a_cell_that_asks_and_one_that_calls_itself_end_in_one_line(reader: Reader) -> None:
     reader.visit(PAGE)
-    reader.js("document.querySelector(\"[class*='live-cell-']\").classList.add('first-live')")
+    mark(reader)
     for code, said in (
         ("input('Name? ')\n", "EOFError: a page cannot ask with input(); write the value into the code"),
         ("def f(x):\n    return f(x)\n\nf(1)\n", "RecursionError: maximum recursion depth exceeded"),
@@ -120,3 +109,20 @@ def test_a_cell_that_asks_and_one_that_calls_itself_end_in_one_line(reader: Read
             assert reader.js("location.hash + document.querySelector(location.hash).innerText").count("notebook") > 1
             assert reader.js("document.querySelector('#page-notebook').open !== false")
     reader.press(CELL, "Reset")
+
+
+def test_a_page_that_was_never_opened_says_so_offline(reader: Reader, server: Server) -> None:
+    reader.remain(PAGE)
+    mark(reader)
+    reader.fill(CELL, "print('Python was here')")
+    reader.press(CELL, "Run")
+    reader.until(f"document.querySelector({CELL + ' .live-out'!r})?.innerText.includes('Python was here')")
+    reader.js("navigator.serviceWorker.ready.then(() => true)")
+    server.gone = True
+    try:
+        reader.open(f"{reader.address}/never-opened.html")
+        told = reader.text("body")
+    finally:
+        server.gone = False
+    assert "never opened in this browser" in told
+    assert "ch06_vjps" in told

@@ -18,12 +18,16 @@ CELL = ".with-picture"
 DRAFTS = "backprop:draft:"
 
 
-def visit(reader: Reader, width: int = 1200, theme: str = "light") -> None:
-    reader.visit(PAGE, width, theme)
+def mark(reader: Reader) -> None:
     reader.js(
         "[...document.querySelectorAll(\"[class*='live-cell-']\")].find((one) =>"
         " one.querySelector('pre').textContent.includes('picture(program')).classList.add('with-picture')"
     )
+
+
+def visit(reader: Reader) -> None:
+    reader.visit(PAGE)
+    mark(reader)
 
 
 def drawn(reader: Reader) -> list[str]:
@@ -59,32 +63,19 @@ def test_the_courses_engine_until_ones_own_is_written(reader: Reader) -> None:
     assert reader.complaints() == []
 
 
-def test_the_readers_own_engine(reader: Reader) -> None:
-    own = (ROOT / "tests" / "other_styles" / "ch05_autograd_engine.py").read_text(encoding="utf-8")
-    visit(reader)
-    write_own(reader, own)
-    try:
-        visit(reader)
-        texts = drawn(reader)
-        assert {"x", "y_ = mul", "grad 16"} <= set(texts)
-        assert "the course's own" not in reader.text(f"{CELL} .page-line")
-        without = own.replace("    def backward(", "    def not_backward(")
-        assert without != own
-        write_own(reader, without, "Tensor.backward")
-        reader.js(f"localStorage.removeItem({DRAFTS + 'ch05-Tensor-backward'!r})")
-        visit(reader)
-        said = " ".join(drawn(reader))
-        assert "`Tensor.backward` is not written yet." in said
-        assert "y_ = mul" in said
-    finally:
-        reader.js(
-            f"Object.keys(localStorage).filter((one) => one.startsWith({DRAFTS!r}))"
-            ".forEach((one) => localStorage.removeItem(one))"
-        )
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_fits_a_phone(reader: Reader, theme: str) -> None:
+    reader.remain(PAGE, 390, theme)
+    mark(reader)
+    drawn(reader)
+    assert reader.js("document.documentElement.scrollWidth") <= 390
+    ink = reader.js(f"getComputedStyle(document.querySelector({CELL + ' .live-picture'!r})).color")
+    assert ink == reader.js("getComputedStyle(document.querySelector('article p')).color")
 
 
 def test_nothing_but_shapes_and_texts_gets_into_the_page(reader: Reader) -> None:
-    visit(reader)
+    reader.remain(PAGE)
+    mark(reader)
     hostile = (
         '<svg xmlns="http://www.w3.org/2000/svg" onload="window.caught = 1" width="50" height="50" style="color: red">'
         '<script>window.caught = 2</script><image href="https://example.org/a.png"/><foreignObject><p>in</p></foreignObject>'
@@ -109,10 +100,25 @@ def test_nothing_but_shapes_and_texts_gets_into_the_page(reader: Reader) -> None
         reader.press(CELL, "Reset")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_fits_a_phone(reader: Reader, theme: str) -> None:
-    visit(reader, 390, theme)
-    drawn(reader)
-    assert reader.js("document.documentElement.scrollWidth") <= 390
-    ink = reader.js(f"getComputedStyle(document.querySelector({CELL + ' .live-picture'!r})).color")
-    assert ink == reader.js("getComputedStyle(document.querySelector('article p')).color")
+def test_the_readers_own_engine(reader: Reader) -> None:
+    own = (ROOT / "tests" / "other_styles" / "ch05_autograd_engine.py").read_text(encoding="utf-8")
+    visit(reader)
+    write_own(reader, own)
+    try:
+        visit(reader)
+        texts = drawn(reader)
+        assert {"x", "y_ = mul", "grad 16"} <= set(texts)
+        assert "the course's own" not in reader.text(f"{CELL} .page-line")
+        without = own.replace("    def backward(", "    def not_backward(")
+        assert without != own
+        write_own(reader, without, "Tensor.backward")
+        reader.js(f"localStorage.removeItem({DRAFTS + 'ch05-Tensor-backward'!r})")
+        visit(reader)
+        said = " ".join(drawn(reader))
+        assert "`Tensor.backward` is not written yet." in said
+        assert "y_ = mul" in said
+    finally:
+        reader.js(
+            f"Object.keys(localStorage).filter((one) => one.startsWith({DRAFTS!r}))"
+            ".forEach((one) => localStorage.removeItem(one))"
+        )

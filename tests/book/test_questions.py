@@ -55,9 +55,7 @@ QUIZ, SUMS, PREDICT, CELL = ".quiz:nth-of-type(1)", ".quiz:nth-of-type(2)", ".pr
 
 @pytest.fixture
 def opened(chromium: Browser, site: str) -> Browser:
-    chromium.open(site)
-    chromium.js("localStorage.clear()")
-    chromium.open(site)
+    chromium.open(site, first=True)
     return chromium
 
 

@@ -170,12 +170,10 @@ def test_a_state_has_an_address_and_keys_reach_all(chromium: Browser, site: str)
     mark = chromium.js("location.hash")
     assert mark == "#clinic?tests=moved&named=zeros"
     said = text(chromium, ".verdict")
-    chromium.fresh()
-    chromium.open(site + mark)
+    chromium.open(site + mark, first=True)
     assert text(chromium, ".verdict") == said
     assert text(chromium, ".tally") == "Tests used: 1"
-    chromium.fresh()
-    chromium.open(site + "#clinic?patient=99&tests=luck.moved.moved&named=nobody")
+    chromium.open(site + "#clinic?patient=99&tests=luck.moved.moved&named=nobody", first=True)
     assert text(chromium, ".tally") == "Tests used: 1"
     assert chromium.faults() == []
 

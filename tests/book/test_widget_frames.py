@@ -147,8 +147,7 @@ AFTER: dict[str, dict[str, str]] = {
 
 def fresh(browser: Browser, address: str, width: int = 1200, theme: str = "light") -> None:
     """Open a page with no stored answers."""
-    browser.fresh()
-    browser.open(address, width, theme)
+    browser.open(address, width, theme, first=True)
 
 
 def inside(name: str, selector: str) -> str:
