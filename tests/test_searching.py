@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,9 +15,19 @@ from autograder.diagnosis.mutation.text import Source
 from autograder.diagnosis.mutation.variants import variants
 from autograder.isolation import Workers
 from autograder.judging.checking.reference import Reference
-from autograder.judging.explaining import searching
-from autograder.judging.explaining.searching import TooLong, at_most
-from autograder.judging.records.record import Record
+from autograder.judging.explaining import searching, work
+from autograder.judging.explaining.evidence import Evidence
+from autograder.judging.explaining.searching import Candidate, TooLong, at_most
+from autograder.judging.explaining.work import (
+    ENDLESS_CALLS,
+    SCENARIO_CALLS,
+    SEARCH_CALLS,
+    Work,
+    calls_of,
+    calls_to_differ,
+)
+from autograder.judging.records.errors import TimedOut
+from autograder.judging.records.record import Call, Comparison, Record
 from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
 from autograder.submission import Submission
@@ -163,7 +172,7 @@ def test_a_known_mistake_beside_an_unknown_one_is_not_said_to_be_all(told: Calla
     other = "(x * x).sum(0) + (len(x) > 2) * np.sin(x)"
     message = told(("/ 4", "/ 2"), ("(x * x).sum(0)", other))
     assert message.startswith("First, it seems: It is divided by 2.")
-    assert "there is more" in message
+    assert "That gives the case below exactly, and not all of the others that fail.\ndx differs" in message
 
 
 def test_a_mistake_that_does_not_give_the_smallest_case_is_not_named(told: Callable[..., str]) -> None:
@@ -172,27 +181,29 @@ def test_a_mistake_that_does_not_give_the_smallest_case_is_not_named(told: Calla
     assert "divided by 2" not in message
 
 
-def test_a_search_that_takes_too_long_says_nothing(told: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "SEARCH_SECONDS", 0.0)
+def test_a_search_that_takes_too_much_work_says_nothing(
+    told: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "SEARCH_CALLS", 10)
     message = told(("gamma * g / 4", "g / 4"))
     assert "slip" not in message
     assert "dx differs" in message
 
 
-def test_one_answer_that_takes_too_long_silences_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hand-in that only fails the most expensive check used to end the search for all classmates of its judge."""
-    search: Any = searching.Search(None, "norm_vjp", [], 0, None)  # type: ignore[arg-type]
-    candidates = [object(), object()]
-    for given_up in range(1, searching.MOST_GIVEN_UP + 1):
-        assert list(search._bounded("pairs", candidates)) == candidates
-        search._finished.clear()
-        with monkeypatch.context() as patched:
-            patched.setattr(searching, "SEARCH_SECONDS", -1.0)
-            with pytest.raises(searching.SearchEnded):
-                list(search._bounded("pairs", candidates))
-        assert search._given_up["pairs"] == given_up
-    with pytest.raises(searching.SearchEnded):
-        list(search._bounded("pairs", candidates))
+def test_the_work_of_a_search_is_counted_alike_whatever_was_tried_before() -> None:
+    """What an earlier answer has tried costs no time, and counts all the same: else a class's order would be told."""
+    calls = [Call("f", ()), Call("of a network", (), scenario=True), Call("f", ())]
+    failed = Comparison(1.0, 2.0, ("y",), "", calls[1], 0.0, 0.0, ("y is 1; 2 expected",))
+    records = [(0, Record(calls=calls, comparisons=[failed])), (1, Record(calls=calls[:1]))]
+    assert [calls_to_differ(record) for _, record in records] == [1 + SCENARIO_CALLS, 1]
+    assert calls_of(records[0][1]) == 2 + SCENARIO_CALLS
+    candidate = Candidate("", Evidence(2, lambda i, enough: Record(ended_by=TimedOut("no answer"))), endless={0})
+    left = []
+    for _ in range(2):
+        counted = Work(records)
+        assert not candidate.explains(records, counted)
+        left.append(counted._left)
+    assert left == [SEARCH_CALLS - 1 - SCENARIO_CALLS - ENDLESS_CALLS] * 2
 
 
 def test_slips_are_of_the_exercise_and_its_helpers_alone() -> None:
@@ -219,9 +230,10 @@ def test_a_changed_reference_that_never_ends_is_given_up(monkeypatch: pytest.Mon
             pass
 
     search = searching.Search(Reference(find_lesson("ch07_mlp_backprop")), "mse_loss", [], 1, observe)
-    evidence = next(search.variants()).evidence
-    assert not evidence[0].passed
-    assert not evidence.same_as(Record(), 0)
+    candidate = search.variants()[0]
+    assert not candidate.evidence[0].passed
+    assert not candidate.evidence.same_as(Record(), 0)
+    assert candidate.endless == {0}
 
 
 NO_CYCLES = """

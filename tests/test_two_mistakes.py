@@ -14,8 +14,16 @@ ONE, OTHER, THIRD = (Misconception("softmax_vjp", name, f"This is {name}.") for 
 @pytest.mark.parametrize(
     ("message", "named", "wanted"),
     [
-        ("First, it seems: This is one.\nThat gives the smallest case that fails; there is more.", (), TRUE),
-        ("First, it seems: This is third.\nThat gives the smallest case that fails; there is more.", (), FALSE),
+        (
+            "First, it seems: This is one.\nThat gives the case below exactly, and not all of the others that fail.",
+            (),
+            TRUE,
+        ),
+        (
+            "First, it seems: This is third.\nThat gives the case below exactly, and not all of the others that fail.",
+            (),
+            FALSE,
+        ),
         ("This is third.", ("third",), TRUE),  # no visible check tells it from what was made
         ("dx is 1; 2 expected.", (), BY_NUMBERS),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,8 @@ from autograder.answerbook.book import AnswerBook
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.sketches import Sketch, sketch_of
 from autograder.judging.explaining.evidence import Evidence, ending
-from autograder.judging.explaining.searching import Candidate, Search, SearchEnded
+from autograder.judging.explaining.searching import Candidate, Search
+from autograder.judging.explaining.work import SearchEnded, Work
 from autograder.judging.records.record import Comparison, Record
 
 Seen = list[Any] | None
@@ -59,7 +60,7 @@ class CandidateFromBook(Candidate):
 
     seen: tuple[Seen, ...] = ()
 
-    def explains(self, order: list[tuple[int, Record]]) -> bool:
+    def explains(self, order: list[tuple[int, Record]], work: Work) -> bool:
         return all(gives(mine, self.seen[i]) for i, mine in order)
 
 
@@ -76,15 +77,15 @@ class SearchInBook(Search):
         self._by_name = {one.name: one for one in known}
         self._nothing = Evidence(0, _nothing_to_run)
 
-    def variants(self) -> Iterator[Candidate]:
+    def variants(self) -> Sequence[Candidate]:
         if self._written_variants is None:
             raise SearchEnded
-        for words, *seen in self._written_variants:
-            yield CandidateFromBook(words, self._nothing, (), tuple(seen))
+        return [CandidateFromBook(words, self._nothing, seen=tuple(seen)) for words, *seen in self._written_variants]
 
-    def pairs(self) -> Iterator[Candidate]:
+    def pairs(self) -> Sequence[Candidate]:
         if self._written_pairs is None:
             raise SearchEnded
-        for first, second, *seen in self._written_pairs:
-            known = self._by_name[first], self._by_name[second]
-            yield CandidateFromBook("", self._nothing, known, tuple(seen))
+        return [
+            CandidateFromBook("", self._nothing, (self._by_name[first], self._by_name[second]), seen=tuple(seen))
+            for first, second, *seen in self._written_pairs
+        ]

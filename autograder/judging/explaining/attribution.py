@@ -6,6 +6,7 @@ from collections import Counter
 
 from autograder.diagnosis import Misconception
 from autograder.judging.explaining.evidence import Evidence, ending, same_comparison
+from autograder.judging.explaining.work import calls_of
 from autograder.judging.records.errors import Missing
 from autograder.judging.records.record import Comparison, Record
 
@@ -75,7 +76,7 @@ def _cheapest_first(records: list[Record], telling: list[int], last: list[int]) 
 
     `telling`: checks that rule out the most. Every check has to match, so the order affects only which checks run.
     """
-    takes = {i: record.seconds / (1 if i in telling else PASSING_IS_WORTH) for i, record in enumerate(records)}
+    takes = {i: calls_of(record) / (1 if i in telling else PASSING_IS_WORTH) for i, record in enumerate(records)}
     # checks of the technique last: they are slow, and most mistakes differ in the values of another one already
     return sorted(takes, key=lambda i: (i in last, records[i].measured, takes[i], i))
 

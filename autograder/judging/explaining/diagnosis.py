@@ -43,6 +43,8 @@ class Explanation:
 
     message: str
     misconceptions: tuple[str, ...] = ()
+    shown: Record | None = None
+    """The record with the case that the message is about; None if it holds for all."""
 
 
 def diagnose(
@@ -70,7 +72,7 @@ def diagnose(
     if explanation:
         lines = explanation.message.splitlines()
     failing = sorted((record for record in records if not record.passed), key=order_of_showing)
-    shown = explained or failing[0]
+    shown = explained or (explanation and explanation.shown) or failing[0]
     last = [] if failing[0] is shown else [f"Another check says: {summary(failing[0])}"]
     if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
         last.append(summary(failing[-1]))

@@ -12,11 +12,9 @@ import ast
 import signal
 import sys
 import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import combinations
 from types import CodeType, FrameType
@@ -35,13 +33,10 @@ from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.attribution import has_wrong_values
 from autograder.judging.explaining.diagnosis import Explanation
 from autograder.judging.explaining.evidence import Evidence, ending, same_comparison
+from autograder.judging.explaining.work import SearchEnded, Work, calls_of, calls_to_differ
 from autograder.judging.records.errors import LearnerError
 from autograder.judging.records.record import Comparison, Record, paired
 
-SEARCH_SECONDS = 1.5
-"""Processor time per answer; candidates that an earlier answer has tried are free."""
-MOST_GIVEN_UP = 3
-"""An exercise is no longer searched once this many answers, and at least as many as finished, ran out of time."""
 CHANGE_SECONDS = 0.5
 """Processor time per candidate and check: a slip in a loop's condition may never end."""
 AGAIN_SECONDS = 0.1
@@ -73,21 +68,28 @@ class Candidate:
     words: str
     evidence: Evidence
     known: tuple[Misconception, ...] = ()
+    endless: set[int] = field(default_factory=set, compare=False)
+    """The checks in which it had to be interrupted."""
 
-    def explains(self, order: list[tuple[int, Record]]) -> bool:
-        """Whether this gives what the visible checks saw; exceptions are compared by kind only."""
-        return all(
-            self.evidence[i].passed
-            if mine.passed
-            else self.evidence.same_as(mine, i)
-            if mine.ended_by is None
-            else _ends_like(mine, self.evidence[i])
-            for i, mine in order
-        )
+    def explains(self, order: list[tuple[int, Record]], work: Work) -> bool:
+        """Whether this gives what the visible checks saw; exceptions are compared by kind only.
 
-
-class SearchEnded(Exception):
-    """The search ran out of time, so what it found may not be the only explanation."""
+        Raises `SearchEnded` when the work is done that a search may do.
+        """
+        for i, mine in order:
+            work.spend(i)
+            gives = (
+                self.evidence[i].passed
+                if mine.passed
+                else self.evidence.same_as(mine, i)
+                if mine.ended_by is None
+                else _ends_like(mine, self.evidence[i])
+            )
+            if i in self.endless:
+                work.spend(i, endless=True)
+            if not gives:
+                return False
+        return True
 
 
 class NoAnswer(LearnerError):
@@ -113,66 +115,64 @@ class Search:
         self._observe = observe
         self._variants: list[Candidate] | None = None
         self._pairs: list[Candidate] | None = None
-        self._given_up: Counter[str] = Counter()
-        self._finished: Counter[str] = Counter()
-        """By kind of candidate: how many searches ran out of time, and how many finished."""
 
-    def variants(self) -> Iterator[Candidate]:
-        """The candidates with one slip each. Raises `SearchEnded` when time runs out."""
-        yield from self._bounded("variants", self.all_variants())
+    def variants(self) -> Sequence[Candidate]:
+        """The candidates with one slip each. Raises `SearchEnded` where none can be interrupted."""
+        return _interruptible(self.all_variants)
 
     def all_variants(self) -> list[Candidate]:
-        """The candidates with one slip each, without a limit of time."""
+        """The candidates with one slip each, also where they cannot be interrupted."""
         if self._variants is None:
             program = Program(self._reference)
             self._variants = [
-                Candidate(variant.words, self._evidence(partial(program.with_variant, variant)))
+                self._candidate(variant.words, partial(program.with_variant, variant))
                 for variant in variants(
                     program.source, parts_of(program.source, program.text, self._exercise), exercise=self._exercise
                 )
             ]
         return self._variants
 
-    def pairs(self) -> Iterator[Candidate]:
-        """The candidates with two known mistakes each. Raises `SearchEnded` when time runs out."""
-        yield from self._bounded("pairs", self.all_pairs())
+    def pairs(self) -> Sequence[Candidate]:
+        """The candidates with two known mistakes each. Raises `SearchEnded` where none can be interrupted."""
+        return _interruptible(self.all_pairs)
 
     def all_pairs(self) -> list[Candidate]:
-        """The candidates with two known mistakes each whose edits do not overlap, without a limit of time."""
+        """The candidates with two known mistakes each whose edits do not overlap."""
         if self._pairs is None:
             text = self._reference.text
             self._pairs = []
             for one, other in combinations([known for known in self._known if known.edits], 2):
                 with suppress(EditError, SyntaxError):  # one edit may invalidate the other
                     both = edited(edited(text, one.edits), other.edits)
-                    evidence = self._evidence(partial(self._reference.local_text, both))
-                    self._pairs.append(Candidate("", evidence, (one, other)))
+                    make = partial(self._reference.local_text, both)
+                    self._pairs.append(self._candidate("", make, (one, other)))
         return self._pairs
 
-    def _evidence(self, make: Callable[[], LocalRun]) -> Evidence:
-        run = cache(make)
-        return Evidence(self._visible, lambda i, enough: self._bounded_record(run, i, enough))
+    def _candidate(self, words: str, make: Callable[[], LocalRun], known: tuple[Misconception, ...] = ()) -> Candidate:
+        run, endless = cache(make), set[int]()
+        evidence = Evidence(self._visible, lambda i, enough: self._bounded_record(run, i, enough, endless))
+        return Candidate(words, evidence, known, endless)
 
-    def _bounded_record(self, run: Callable[[], LocalRun], i: int, enough: Callable[[Record], bool] | None) -> Record:
+    def _bounded_record(
+        self, run: Callable[[], LocalRun], i: int, enough: Callable[[Record], bool] | None, endless: set[int]
+    ) -> Record:
         """One check's record, within limits; an unmatchable record if the candidate fails or takes too long."""
         try:
             with at_most(CHANGE_SECONDS), state_kept():
                 return self._observe(run(), i, enough)
         except LearnerError:  # the submission's time ran out
             raise
-        except (Exception, TooLong):
-            return Record(ended_by=NoAnswer("A changed reference gave no answer."))
+        except TooLong:
+            endless.add(i)
+        except Exception:
+            pass
+        return Record(ended_by=NoAnswer("A changed reference gave no answer."))
 
-    def _bounded(self, what: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-        if self._given_up[what] >= max(MOST_GIVEN_UP, self._finished[what]) or not _can_be_interrupted():
-            raise SearchEnded
-        began = time.process_time()
-        for candidate in candidates:
-            if time.process_time() - began > SEARCH_SECONDS:
-                self._given_up[what] += 1
-                raise SearchEnded
-            yield candidate
-        self._finished[what] += 1
+
+def _interruptible(candidates: Callable[[], Sequence[Candidate]]) -> Sequence[Candidate]:
+    if not _can_be_interrupted():
+        raise SearchEnded
+    return candidates()
 
 
 def found_by_search(
@@ -188,12 +188,12 @@ def found_by_search(
     failing = sorted((pair for pair in visible if not pair[1].passed), key=lambda pair: _most_telling_first(pair[1]))
     if not failing or not has_wrong_values(failing[0][1]):
         return None
-    order = [*failing, *sorted((pair for pair in visible if pair[1].passed), key=lambda pair: pair[1].seconds)]
+    order = [*failing, *sorted((pair for pair in visible if pair[1].passed), key=lambda pair: calls_of(pair[1]))]
     return _two_known(order, search) or _one_variant(order, search) or _first_of_several(failing, known, records)
 
 
-def _most_telling_first(record: Record) -> tuple[bool, float]:
-    return not has_wrong_values(record), record.seconds
+def _most_telling_first(record: Record) -> tuple[bool, int]:
+    return not has_wrong_values(record), calls_to_differ(record)
 
 
 def _ends_like(mine: Record, theirs: Record) -> bool:
@@ -205,9 +205,10 @@ def _ends_like(mine: Record, theirs: Record) -> bool:
 
 def _one_variant(order: list[tuple[int, Record]], search: Search) -> Explanation | None:
     found: set[str] = set()
+    work = Work(order)
     try:
         for candidate in search.variants():
-            if candidate.words not in found and candidate.explains(order):
+            if candidate.words not in found and candidate.explains(order, work):
                 found.add(candidate.words)
     except SearchEnded:
         return None
@@ -221,9 +222,10 @@ def _one_variant(order: list[tuple[int, Record]], search: Search) -> Explanation
 
 def _two_known(order: list[tuple[int, Record]], search: Search) -> Explanation | None:
     found: dict[frozenset[str], tuple[Misconception, ...]] = {}
+    work = Work(order)
     try:
         for candidate in search.pairs():
-            if candidate.explains(order):
+            if candidate.explains(order, work):
                 found.setdefault(frozenset(known.says for known in candidate.known), candidate.known)
     except SearchEnded:
         return None
@@ -260,7 +262,8 @@ def _first_of_several(
     }
     if len(alike) != 1:
         return None
-    return Explanation(f"First, it seems: {alike.pop()}\nThat gives the smallest case that fails; there is more.")
+    message = f"First, it seems: {alike.pop()}\nThat gives the case below exactly, and not all of the others that fail."
+    return Explanation(message, shown=mine)
 
 
 def _is_distinctive(comparison: Comparison) -> bool:
