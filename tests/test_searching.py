@@ -153,7 +153,9 @@ def test_an_answer_that_equals_one_variant_is_told_as_that(
     told: Callable[..., str], before: str, after: str, words: str
 ) -> None:
     message = told((before, after))
-    assert message.startswith(f"This is what a right answer gives with one slip: {words}")
+    assert message.startswith(
+        f"The same values come out of a right answer with one slip, however yours is written: {words}"
+    )
 
 
 def test_what_several_slips_give_is_not_told_as_one_of_them(told: Callable[..., str]) -> None:

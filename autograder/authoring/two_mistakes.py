@@ -72,7 +72,7 @@ def drawn(judge: Judge, exercise: Exercise, draws: int, rng: random.Random) -> I
 def verdict(pair: Drawn, diagnosis: Diagnosis, known: list[Misconception]) -> str:
     """`TRUE` if the mistakes that the message names were made or give the same answers, `FALSE`, or `BY_NUMBERS`."""
     first = diagnosis.message.partition("\n")[0]
-    if diagnosis.misconceptions or first.startswith("This is what a right answer gives with one slip"):
+    if diagnosis.misconceptions or first.startswith("The same values come out of a right answer with one slip"):
         return TRUE  # such a name is given only if all visible checks see the same
     named = {one.says for one in known if one.says in diagnosis.message}
     return (TRUE if named <= {one.says for one in pair.known} else FALSE) if named else BY_NUMBERS

@@ -217,7 +217,9 @@ def _one_variant(order: list[tuple[int, Record]], search: Search) -> Explanation
         telling = {"a sign turned round"}
     if len(telling) != 1:
         return None
-    return Explanation(f"This is what a right answer gives with one slip: {telling.pop()}.")
+    return Explanation(
+        f"The same values come out of a right answer with one slip, however yours is written: {telling.pop()}."
+    )
 
 
 def _two_known(order: list[tuple[int, Record]], search: Search) -> Explanation | None:
