@@ -145,12 +145,12 @@ def test_large_and_small_gradients(learner, rng):
 
 @exercise("gradcheck")
 def test_a_small_gradient_beside_a_large_one(learner, rng):
-    """A mistake in a gradient of size 1, beside one of 1,000: in one array, and in two."""
-    steep = np.array([1e3, 1.0, 1e3, 1.0]) * rng.uniform(0.5, 1.5, size=4)
-    product = Function("x c, with c near 1,000 and near 1", ops.multiply, (array(rng, 4), steep))
-    sums = Function(
-        "1000 a b + c, with arrays of 3", ops.multiply_and_add, (array(rng, 3), 1e3 + array(rng, 3), array(rng, 3))
-    )
+    """A mistake in a gradient of size 0.01, beside one of size 1: in one array, and in two."""
+    # Larger ratios, or a larger scale, would drown the small gradient in what rounding leaves of the differences.
+    factors = np.array([1.0, 0.01, 1.0, 0.01]) * rng.uniform(0.5, 1.5, size=4)
+    product = Function("x c, with c near 1 and near 0.01", ops.multiply, (array(rng, 4), factors))
+    arguments = array(rng, 3), 0.01 * array(rng, 3), array(rng, 3)
+    sums = Function("a b + c, with b near 0.01", ops.multiply_and_add, arguments)
 
     def off(f: Function, which: int, entry: int, factor: float) -> Vjp:
         def vjp(g, *inputs):
@@ -166,7 +166,7 @@ def test_a_small_gradient_beside_a_large_one(learner, rng):
         for entry, words, factor in ((1, "half of", 0.5), (3, "twice", 2.0), (1, "the negative of", -1.0))
     ]
     questions += [
-        wrong(sums, f"an entry of the small gradient {words}", off(sums, 2, entry, factor))
+        wrong(sums, f"an entry of the small gradient, that of a, {words}", off(sums, 0, entry, factor))
         for entry, words, factor in ((0, "5 percent too large", 1.05), (2, "5 percent too small", 0.95))
     ]
     ask(learner, rng, questions)
