@@ -174,21 +174,21 @@ def test_a_known_mistake_runs_until_it_differs() -> None:
         assert (told.misconceptions, len(asked_for)) == (named, looked_at)
 
 
-def test_checks_that_take_long_are_left_for_last() -> None:
-    """A mistake that a quick check rules out does not run in a slow one, even if the slow one fails."""
+def test_checks_of_many_calls_are_left_for_last() -> None:
+    """A mistake that a check of one call rules out does not run in one of many, even if that one fails."""
     run: list[int] = []
 
     def seen(i: int, enough: Any) -> Record:
         run.append(i)
         return asked(lambda: expect_close(2.0, 1.0, rtol=0, atol=0))
 
-    def mine(seconds: float, ask: Callable[[], None]) -> Record:
+    def mine(calls: int, ask: Callable[[], None]) -> Record:
         record = asked(ask)
-        record.seconds = seconds
+        record.calls = [Call("f", ())] * calls
         return record
 
-    right = mine(0.01, lambda: expect_close(1.0, 1.0, rtol=0, atol=0))
-    wrong = mine(1.0, returned_nothing)
+    right = mine(1, lambda: expect_close(1.0, 1.0, rtol=0, atol=0))
+    wrong = mine(100, returned_nothing)
     evidence = {Misconception("f", "a_mistake", "You made a mistake."): Evidence(2, seen)}
     assert not diagnose([wrong, right], evidence, None).misconceptions  # type: ignore[arg-type]
     assert run == [1]

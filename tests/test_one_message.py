@@ -16,8 +16,8 @@ from autograder.judging.session import Judge
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
-EXERCISES = ("sum_vjp", "max_vjp", "softmax_vjp", "logsumexp_vjp", "cross_entropy_vjp", "matmul_vjp", "layernorm_vjp")
-MOST_OF_EACH = 20
+EXERCISES = ("max_vjp", "softmax_vjp", "matmul_vjp")
+MOST_OF_EACH = 15
 
 
 def wrong_answers() -> list[str]:
@@ -33,7 +33,7 @@ def wrong_answers() -> list[str]:
                 compile(text, exercise, "exec")
                 pairs.append(text)
         found += pairs[:: max(1, len(pairs) // MOST_OF_EACH)][:MOST_OF_EACH]
-    return found[:100]
+    return found
 
 
 def messages(texts: list[str]) -> dict[str, list[str]]:
@@ -53,10 +53,10 @@ def messages(texts: list[str]) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_a_hundred_wrong_answers_are_told_the_same_in_another_order() -> None:
+def test_dozens_of_wrong_answers_are_told_the_same_in_another_order() -> None:
     """Only this compares messages of two classes byte by byte. Other tests run beside it, so that the load differs."""
     texts = wrong_answers()
-    assert len(texts) == 100
+    assert len(texts) > 30
     told = messages(texts)
     assert messages(texts[::-1]) == told
-    assert sum("First" in message for of_one in told.values() for message in of_one) > 10, "searches find some of them"
+    assert sum("First" in message for of_one in told.values() for message in of_one) > 5, "searches find some of them"
