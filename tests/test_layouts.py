@@ -87,15 +87,15 @@ def test_a_copy_that_is_taken_for_a_view_is_named(double: Callable[[str], Exerci
     found = double(FLAT)
     assert found.points == 2, "`zeros_like` keeps this layout alone"
     assert found.message.startswith(
-        "double gives other numbers where the entries of x lie in memory column by column, as in a transpose, than for "
-        "the same numbers row by row: `reshape` and `ravel` copy such an array, and what is written into the copy is"
+        "double gives another answer for the same numbers when the entries of x lie in memory column by column, as in "
+        "a transpose: `reshape` and `ravel` copy such an array, and what is written into the copy is lost."
     )
 
 
 def test_an_exception_is_told_with_the_layout(double: Callable[[str], ExerciseResult]) -> None:
     found = double(VIEW)
-    assert found.message.startswith("double gives no answer where the entries of x lie in memory column by column")
-    assert "and does for the same numbers row by row. double raised ValueError: not contiguous" in found.message
+    assert found.message.startswith("double fails only when the entries of x lie in memory column by column")
+    assert "row by row, it answers for the same numbers. double raised ValueError: not contiguous" in found.message
 
 
 def test_hidden_inputs_come_in_other_layouts(double: Callable[[str], ExerciseResult]) -> None:

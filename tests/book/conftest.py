@@ -111,7 +111,7 @@ def server(live_book: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def readers() -> Iterator[list[Reader]]:
-    """All readers of this process, the one that is there last."""
+    """All readers that this process has started; the last one still runs."""
     running: list[Reader] = []
     yield running
     for reader in running:

@@ -184,7 +184,7 @@ TAKEN = {
 }
 """Cards that a page takes, each with words of it that are seen in no card before it."""
 NO_CARDS = {
-    "a status that is none": CARD | {"status": MARKUP, "blocks": []},
+    "an unknown status": CARD | {"status": MARKUP, "blocks": []},
     "points that are no number": CARD | {"points": "<b>2</b>", "blocks": []},
     "markup in the place of blocks": CARD | {"blocks": MARKUP},
     "without an end": CARD | {"blocks": [{"lines": "x"}] * 1000},

@@ -29,7 +29,7 @@ KINDS = {
     ),
     "glossary term": ("ch03_accumulation", "a.reference[href='glossary.html#term-VJP']", "from the left"),
 }
-"""By page, since tests stay in one that is open."""
+"""Sorted by page, because tests go on in a page that is already open."""
 
 
 def pause(browser: Browser, milliseconds: int) -> None:

@@ -1,8 +1,8 @@
 """Asks a function again with the same arguments, laid out in memory in another way: its answer must be the same.
 
 A contract's arrays may be transposes, slices and views. Code that is right only for contiguous ones writes into the
-copy that `reshape` or `ravel` makes of the others, or fails. Every check that calls a function with arrays asks once,
-so no lesson has to.
+copy that `reshape` or `ravel` makes of the others, or fails. Every check that calls a function with arrays asks this
+way too, so no lesson needs a check of its own for layouts.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ def told(call: Call, layout: str, error: str) -> str:
     """What is wrong, in a sentence about the arguments with arrays; `error` is the exception, if there was one."""
     which = [name for name, value in call.arguments if any(map(_has_entries, _leaves(value)))]
     how = IN_WORDS["columns" if call.tensors and layout == "reversed" else layout]
-    where = f"where the entries of {which[0] if len(which) == 1 else 'its arrays'} lie in memory {how}"
+    when = f"when the entries of {which[0] if len(which) == 1 else 'its arrays'} lie in memory {how}"
     if error:
-        return f"{call.function} gives no answer {where}, and does for the same numbers row by row. {error}"
+        return f"{call.function} fails only {when}; row by row, it answers for the same numbers. {error}"
     lost = (
         "`reshape` may copy such a tensor, and what is written into the copy is lost"
         if call.tensors
         else "`reshape` and `ravel` copy such an array, and what is written into the copy is lost"
     )
-    return f"{call.function} gives other numbers {where}, than for the same numbers row by row: {lost}."
+    return f"{call.function} gives another answer for the same numbers {when}: {lost}."
 
 
 def _leaves(value: Any) -> Iterator[Any]:
