@@ -124,6 +124,18 @@ def test_brightspace_namesakes_are_two_students(tmp_path: Path) -> None:
     assert "2 students are called Ann Lee; Brightspace's first number tells them apart" in found.remarks[0]
 
 
+def test_a_time_in_a_brightspace_name_is_the_student_s(tmp_path: Path) -> None:
+    """Who is called `Ann - Nov 1, 2026 100 PM` would else be a second Ann, handed in on the first."""
+    names = ("11-99 - Ann - Nov 12, 2026 1054 PM", "12-99 - Ann - Nov 1, 2026 100 PM - Nov 13, 2026 800 AM")
+    folders = find_work(files(tmp_path / "folders", dict.fromkeys((f"{name}/ch06.py" for name in names), RIGHT)))
+    flat = find_work(files(tmp_path / "flat", {f"{names[0]} - Nov 1, 2026 100 PM - ch06.py": RIGHT}))
+    assert {student: at for student, (_, at) in found_in(folders).items()} == {
+        "Ann": "2026-11-12T22:54:00",
+        "Ann - Nov 1, 2026 100 PM": "2026-11-13T08:00:00",
+    }
+    assert {student: at for student, (_, at) in found_in(flat).items()} == {"Ann": "2026-11-12T22:54:00"}
+
+
 # Blackboard
 
 

@@ -99,6 +99,15 @@ def test_exports_are_graded_as_downloaded(tmp_path: Path, platform: str, as_zip:
     assert set(remarks) <= {"Bob Other"}, "what the platform adds is nobody's mistake"
 
 
+def test_usernames_on_github_that_begin_alike_are_reported(tmp_path: Path) -> None:
+    names = [f"hw1-lee-{who}/{file}" for who in ("ann", "bob") for file in ("ch06_vjps.py", ".git/config")]
+    guessed = find_work(class_of(tmp_path / "class", *names))
+    named = find_work(class_of(tmp_path / "hw1-submissions", *names))
+    assert {item.student for item in guessed.work} == {"ann", "bob"}
+    assert "'hw1-lee-ann' is of the student 'ann'" in " ".join(guessed.remarks)
+    assert ({item.student for item in named.work}, named.remarks) == ({"lee-ann", "lee-bob"}, [])
+
+
 @pytest.mark.parametrize("within", ["Download", "Download/submitted"])
 def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None:
     """Windows adds a folder around extracted files; nbgrader's folder is called `submitted` and contains times."""

@@ -27,7 +27,7 @@ from pathlib import Path
 from autograder.classroom.blackboard_names import BLACKBOARD, Usernames, blackboard_time
 from autograder.classroom.gradescope_list import listed_in
 from autograder.classroom.lesson_names import copy_number, lessons_named
-from autograder.classroom.platform_names import BRIGHTSPACE, CANVAS, TwoUsers, brightspace_time
+from autograder.classroom.platform_names import BRIGHTSPACE, CANVAS, TwoUsers, brightspace_time, github_prefix
 from autograder.classroom.results_folder import HIDDEN, RECORD
 from autograder.classroom.student_names import UNKNOWN, as_folder
 from autograder.submission import NOTEBOOKS, SCRIPTS, stem_of
@@ -215,7 +215,7 @@ class _Students:
         ]
         self._two_users = TwoUsers(alone if self._flat else ())
         remarks += [*self._usernames.remarks(folder), *self._two_users.remarks(folder)]
-        self._prefix = _assignment(folder, names)
+        self._prefix = github_prefix(folder, names, remarks)
 
     def listed(self) -> list[tuple[str, str]]:
         """The folders and students in Gradescope's list."""
@@ -370,14 +370,3 @@ def _without_attempt(name: str) -> str:
     """A file's name without Canvas's attempt number, unless the number decides which lesson it is."""
     shorter = ATTEMPT.sub("", name)
     return shorter if lessons_named(stem_of(shorter) or "") == lessons_named(stem_of(name) or "") else name
-
-
-def _assignment(folder: Path, names: list[str]) -> str:
-    """GitHub Classroom's prefix of each username: the assignment's name and a dash; empty if there is none."""
-    if folder.name.endswith("-submissions"):
-        return folder.name.removesuffix("submissions")
-    repositories = [name for name in names if os.path.exists(folder / name / ".git")]
-    if len(repositories) < 2 or len(repositories) * 2 <= len(names):  # a few may share a prefix by chance or on purpose
-        return ""
-    common = os.path.commonprefix(repositories)  # noqa: RUF071  # of strings, not paths  # noqa: RUF071
-    return common[: common.rfind("-") + 1]

@@ -1,12 +1,14 @@
-"""Parses the names of files in exports of Brightspace and Canvas: whose they are, and when they arrived.
+"""Parses the names of files in exports of Brightspace, Canvas and GitHub: whose they are, and when they arrived.
 
 Brightspace   123456-789012 - <name> - Nov 12, 2026 1054 PM/<file>, or all of it in a file's name, before ` -
     <file>`; the time is the server's, whose time zone the names do not give
 Canvas        <name>_<user>_<attachment>_<file>
+GitHub        <assignment>-<username>/.git
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -16,10 +18,12 @@ from statistics import median_low
 from autograder.moments import is_plausible
 from autograder.wording import counted, enumeration, quoted, some
 
+_WHEN = r"[^-]*\d{4},? \d{1,4}(?::\d\d)?(?: ?[AP]M)?"
 BRIGHTSPACE = re.compile(
-    r"(?P<number>\d+)-\d+ - (?P<name>.+?) ?- (?P<when>[^-]*\d{4},? \d{1,4}(?::\d\d)?(?: ?[AP]M)?)(?: - (?P<file>.+))?",
+    rf"(?P<number>\d+)-\d+ - (?P<name>.+?) ?- (?P<when>{_WHEN})(?: - (?P<file>(?!(?:.* ?- )?{_WHEN}\Z).+))?",
     re.DOTALL | re.IGNORECASE,
 )
+"""No file ends in a time: in a folder's name the last time is Brightspace's, and an earlier one is the student's."""
 CANVAS = re.compile(
     r"(?:(?P<late_unnamed>late)_(?=anon_[a-z0-9]{5}_))?"
     r"(?P<name>.*?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^late_anon_)|(?<=^anon_late_))[a-z0-9]{5})"
@@ -94,3 +98,27 @@ class TwoUsers:
         shown = [f"{quoted(name, 80)} (or of {enumeration(others, 'or')})" for name, others in self._others.items()]
         files = counted(len(shown), "file may be of more than one user", "files may be of more than one user each")
         return [f"{folder}: {files}, by the numbers that Canvas wrote into its name: {some(shown)}; see whose it is"]
+
+
+def github_prefix(folder: Path, names: list[str], remarks: list[str]) -> str:
+    """GitHub Classroom's prefix of each username: the assignment's name and a dash; empty if there is none.
+
+    The folder's name says it (`ASSIGNMENT-submissions`, as `gh classroom clone` writes), or else it is what all
+    repositories begin with. Usernames may begin alike, too, so a line is added to `remarks` where the prefix may be
+    longer than the assignment's name.
+    """
+    if folder.name.endswith("-submissions"):
+        return folder.name.removesuffix("submissions")
+    repositories = [name for name in names if os.path.exists(folder / name / ".git")]
+    if len(repositories) < 2 or len(repositories) * 2 <= len(names):  # a few may share a prefix by chance or on purpose
+        return ""
+    common = os.path.commonprefix(repositories)  # noqa: RUF071  # of strings, not paths
+    prefix = common[: common.rfind("-") + 1]
+    if "-" in prefix[:-1]:
+        first = min(repositories)
+        remarks.append(
+            f"{folder}: all repositories begin with {quoted(prefix, 80)}, so {quoted(first, 80)} is of the student "
+            f"{quoted(first.removeprefix(prefix), 80)}; if part of that is in the usernames, call the folder "
+            "ASSIGNMENT-submissions, with the assignment's name"
+        )
+    return prefix
