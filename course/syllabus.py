@@ -22,7 +22,7 @@ TIERS = ("core", "stretch")
 OF_A_LESSON = {"slug", "title", "part", "minutes", "packages", "modules", "exercise"}
 OF_AN_EXERCISE = {
     *("name", "points", "tier", "hints", "why", "packages", "modules"),
-    *("seconds", "forbidden", "weights", "technique"),
+    *("seconds", "forbidden", "weights", "technique", "point"),
 }
 
 
@@ -58,6 +58,8 @@ class Exercise:
     """Weights of check functions among those on the same kind of input, visible or hidden; 1 by default."""
     technique: tuple[str, ...] = ()
     """Check functions that test the required method: if one fails, right values earn nothing."""
+    point: tuple[str, ...] = ()
+    """Check functions of what the exercise is for: if one fails, the rest earns less than two thirds of the points."""
     why: str = field(default="", repr=False)  # not in the repr, which `version` hashes: it decides no points
     """What makes the model solution right, cheap or stable, in a sentence shown only beside the solution."""
 
@@ -319,6 +321,7 @@ def _exercise(slug: str, entry: dict[str, Any], environment: Environment, groups
             forbidden=tuple(call for name in entry.get("forbidden", ()) for call in groups.get(name, [name])),
             weights=entry.get("weights", {}),
             technique=tuple(entry.get("technique", ())),
+            point=tuple(entry.get("point", ())),
             why=entry.get("why", ""),
         )
     except KeyError as missing:
@@ -330,8 +333,9 @@ def _exercise(slug: str, entry: dict[str, Any], environment: Environment, groups
             raise SyllabusError(f"{slug}/{name}: forbidden {call!r} is neither a group nor a full name")
     if not isinstance(exercise.why, str):
         raise SyllabusError(f"{slug}/{name}: why must be text")
-    if not isinstance(entry.get("technique", []), list):
-        raise SyllabusError(f"{slug}/{name}: technique must be a list of names of checks")
+    for key in ("technique", "point"):
+        if not isinstance(entry.get(key, []), list):
+            raise SyllabusError(f"{slug}/{name}: {key} must be a list of names of checks")
     if exercise.points <= 0:
         raise SyllabusError(f"{slug}/{name}: points must be positive")
     return exercise

@@ -192,11 +192,12 @@ def test_the_sample_course_of_the_documentation_is_whole(tmp_path: Path) -> None
         assert list(sentences_have_cases(Course.at(tmp_path).part("ch06_vjps", "relu_vjp"))) == []
 
 
-def test_errors_in_changed_weights_name_their_file(tmp_path: Path) -> None:
-    """Formerly the line named a file of this project."""
+def test_whatever_checks_weigh_the_point_costs_a_third(tmp_path: Path) -> None:
     changed = '[change."ch03/bias_gradient"]\nweights = { test_empty_batch = 9 }\n'
     (tmp_path / FILE).write_text(f'title = "Batches"\nextends = "backprop"\n\n{changed}', encoding="utf-8")
     with serving(tmp_path):
-        problems = list(sentences_have_cases(Course.at(tmp_path).part("ch03_accumulation", "bias_gradient")))
-    assert [str(one).partition(": “")[0] for one in problems] == [f"{FILE}: bias_gradient"]
-    assert "is its point, and worth 17%; give" in str(problems[0])
+        course = Course.at(tmp_path).part("ch03_accumulation", "bias_gradient")
+        exercise = course.lessons["ch03_accumulation"].exercise("bias_gradient")
+        assert list(sentences_have_cases(course)) == []
+    assert exercise.weights == {"test_empty_batch": 9}
+    assert "test_sum_over_the_batch" in exercise.point

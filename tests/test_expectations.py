@@ -104,6 +104,46 @@ def test_a_wrong_measurement_without_right_values_is_worth_nothing(tmp_path: Pat
     assert shares == [0, 0.5]
 
 
+MANY_CHECKS = {
+    f"solutions/{LESSON}.py": "def halve(x):\n    return x / 2\n",
+    f"autograder/lessons/{LESSON}/checks/halve.py": """
+from autograder.judging import exercise, expect_close
+
+def asked(learner, x):
+    expect_close(learner.halve(x.copy()), x / 2, names=("half",), rtol=1e-5, atol=0)
+
+@exercise("halve")
+def test_negative(learner, rng):
+    asked(learner, -rng.random(size=3))
+"""
+    + "".join(
+        f"""
+@exercise("halve")
+def test_positive_{i}(learner, rng):
+    asked(learner, rng.random(size=3))
+"""
+        for i in range(19)
+    ),
+}
+
+
+@pytest.mark.parametrize(("point", "left"), [((), 0.95), (("test_negative",), 0.65), (("test_positive_1",), 0.95)])
+def test_one_failing_check_of_the_point_costs_a_third(tmp_path: Path, point: tuple[str, ...], left: float) -> None:
+    """One of twenty checks; a wrong dtype there costs what it costs elsewhere."""
+    written(tmp_path, MANY_CHECKS)
+    lesson = of_one(Exercise(LESSON, "halve", 3, "core", ("a", "b"), ENVIRONMENT, point=point))
+
+    def shares(judge: Judge) -> list[float]:
+        items = judge.items_of("halve")
+        answers = (lambda x: abs(x) / 2, lambda x: (x / 2).astype(np.float32 if x[0] < 0 else x.dtype))
+        seen = [judge.observe(items, judge.reference.local("halve", answer)) for answer in answers]
+        return [earned_share(lesson.exercises[0], items, records) for records in seen]
+
+    wrong, of_another_dtype = with_judge(lesson, shares, root=tmp_path)
+    assert wrong == pytest.approx(left)
+    assert of_another_dtype >= 0.9
+
+
 def test_a_wrong_dtype_with_wrong_values_is_a_wrong_value() -> None:
     with recording() as record:
         expect_close(np.array([0.0, 1.0]), np.array([0, 1]), names=("ids",), rtol=0, atol=0)

@@ -28,7 +28,7 @@ EXPECTED: dict[tuple[str, str], tuple[Any, str]] = {
     ("cleo-untouched", CH06): (0, "graded"),
     ("cleo-untouched", CH07): (0, "graded"),
     ("dan-algebra-slips", CH06): (round(ALL - 13.87, 2), "graded"),
-    ("emi-normalisation-slips", CH06): (round(ALL - 6.2, 2), "graded"),
+    ("emi-normalisation-slips", CH06): (round(ALL - 6.05, 2), "graded"),
     ("finn-network-slips", CH07): (16, "graded"),
     ("gus-syntax-error", CH06): (ALL - 2, "graded"),
     ("hana-endless-loop", CH06): (ALL - 2, "graded"),
@@ -39,7 +39,7 @@ EXPECTED: dict[tuple[str, str], tuple[Any, str]] = {
     ("max-cut-off", CH06): (0, "unreadable"),
     # the salt draws the wrong VJPs, and a weak gradcheck sees more or fewer of them
     ("nina-chain-slips", CH02): (pytest.approx(23.3, abs=0.5), "graded"),
-    ("otto-engine-slips", CH05): (22.28, "graded"),
+    ("otto-engine-slips", CH05): (18.45, "graded"),
 }
 
 NAMED = {

@@ -28,8 +28,9 @@ ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
 HEADER = """\
 # The sentences of the contracts in solutions/{slug}.py, and the checks that fail where one is ignored.
 # `wrong`: a known mistake that these checks reject and no other visible check; `point`: what the exercise is
-# for, worth a third of its points or more; `unasked`: why no check asks. `backprop build` gives new sentences their
-# rows, and keeps what is written here; `backprop build --check` compares the rows with contracts.
+# for (the syllabus's `point` lists which of its checks cost a third of the points); `unasked`: why no check asks.
+# `backprop build` gives new sentences their rows, and keeps what is written here; `backprop build --check` compares
+# the rows with contracts.
 """
 """The head of a lesson's contract.toml."""
 
@@ -45,7 +46,7 @@ class Row:
     wrong: str = ""
     """A known mistake that these checks reject and no other visible check does."""
     point: bool = False
-    """Whether the sentence is the purpose of the exercise: its checks are worth a third of the points or more."""
+    """Whether the sentence is the purpose of the exercise: one of its checks is in the syllabus's `point`."""
     unasked: str = ""
     """Why no check tests the sentence."""
 

@@ -21,6 +21,7 @@ ENTRY = """\
 [[lesson.exercise]]
 name = "{name}"
 points = 2
+point = ["test_smallest_case"]
 tier = "{tier}"
 hints = [
     "WRITE ME: where to look.",

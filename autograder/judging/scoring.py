@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -18,6 +18,8 @@ from course.syllabus import Exercise
 
 SHARES = {True: 1 / 3, False: 2 / 3}
 """Shares of an exercise's points, by whether inputs are visible."""
+POINT = 0.35
+"""The least share of an exercise's points that a failing check of its point costs: less than two thirds are left."""
 
 
 def shares_of(exercise: Exercise, checks: list[CheckId]) -> list[float]:
@@ -43,7 +45,7 @@ def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Rec
     If a check of the exercise's technique fails, the share is 0. An instrumented check (of what an answer saves, counts
     or leaves unchanged) earns nothing unless a check of values passes on the same kind of input, since doing nothing
     would satisfy it. Right values of a wrong dtype cost at most a tenth of the exercise, a changed argument at most
-    half.
+    half. A check of the exercise's point costs at least `POINT` if it fails, however many other checks there are.
     """
     if without_technique(exercise, items, records):
         return 0.0
@@ -58,6 +60,8 @@ def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Rec
     deductions = [(share, record.cost) for share, record in counting if not record.passed and record.cost < 1]
     if deductions:
         earned += max(sum(share for share, _ in deductions) - max(cost for _, cost in deductions), 0.0)
+    if any(_failing(exercise.point, items, records)):
+        earned = min(earned, 1 - POINT)
     return 1.0 if earned > 1 - 1e-9 else earned  # rounding: the shares need not add up to exactly 1
 
 
@@ -93,11 +97,15 @@ def without_technique(exercise: Exercise, items: list[pytest.Item], records: lis
 
     A check that fails only for a dtype or a changed argument is ignored: it costs what it costs elsewhere.
     """
+    return next(_failing(exercise.technique, items, records), None)
+
+
+def _failing(names: Collection[str], items: list[pytest.Item], records: list[Record]) -> Iterator[Record]:
+    """The records of failing checks of these names, but for those that fail only for a dtype or a changed argument."""
     for item, record in zip(items, records, strict=True):
         check = identify(item)
-        if check is not None and check.name in exercise.technique and not record.passed and record.cost >= 1:
-            return record
-    return None
+        if check is not None and check.name in names and not record.passed and record.cost >= 1:
+            yield record
 
 
 def with_technique(exercise: Exercise, lacking: Record, message: str, wrong: bool) -> str:

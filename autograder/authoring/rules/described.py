@@ -98,8 +98,8 @@ def named_checks(course: Course) -> list[Problem]:
         if not files:
             continue  # `drift.listed_files` says so
         there = {check.name for file in files for check in checks_in(file) if check.exercise == exercise.name}
-        for kind, names in (("technique", exercise.technique), ("weights", tuple(exercise.weights))):
-            for name in names:
+        for kind in ("technique", "point", "weights"):
+            for name in getattr(exercise, kind):
                 if name not in there:
                     what = f"{exercise.full_name}: {kind} names {name}, which is no check of it"
                     problems.append(

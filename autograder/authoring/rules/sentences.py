@@ -9,15 +9,11 @@ from autograder.authoring.contracts import Row, have_contracts, rows_of, sentenc
 from autograder.authoring.rules.described import Written, checks_in
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
-from autograder.judging.checking.plugin import CheckId
 from autograder.judging.explaining.rejections import written
-from autograder.judging.scoring import shares_of
 from autograder.places import files_of
 from autograder.wording import enumeration
 from course.syllabus import Exercise
 
-POINT = 1 / 3
-"""The least share of an exercise's points for the checks of its point."""
 BEGIN = "run `backprop build` to begin them, then fill them in"
 """What to do about sentences without rows."""
 
@@ -67,7 +63,7 @@ def sentences_have_cases(course: Course) -> list[Problem]:
             if begun.get(one.name):
                 continue  # the rows that `backprop build` begins will name these checks
             problems += [Problem(file, what, do) for what, do in _problems_of_checks(course, one, rows)]
-            problems += _problems_of_weights(course, one, rows)
+            problems += _problems_of_points(course, one, rows)
     return problems
 
 
@@ -102,24 +98,15 @@ def _problems_of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> 
     return found
 
 
-def _problems_of_weights(course: Course, exercise: Exercise, rows: list[Row]) -> Iterator[Problem]:
-    """Problems for points of the exercise whose checks are worth too little; the syllabus has the weights."""
-    checks = _checks_of(course, exercise)
-    ids = [
-        CheckId(exercise.name, check.name, visible, "value")
-        for check in checks
-        for visible in (True, False)
-        if (check.visible if visible else check.hidden)
-    ]
-    worth = dict.fromkeys((check.name for check in checks), 0.0)
-    for check, share in zip(ids, shares_of(exercise, ids), strict=True):
-        worth[check.name] += share
-    file = course.relative(course.syllabus)
-    for row in (row for row in rows if row.exercise == exercise.name and row.point):
-        share = 1.0 if set(row.checks) & set(exercise.technique) else sum(worth.get(name, 0.0) for name in row.checks)
-        if share < POINT - 1e-9:
-            what = f"{exercise.name}: “{row.says}” is its point, and worth {share:.0%}"
-            yield Problem(file, what, f"give {enumeration(row.checks)} more weight: a third at least")
+def _problems_of_points(course: Course, exercise: Exercise, rows: list[Row]) -> Iterator[Problem]:
+    """Problems for sentences that are the exercise's point, if ignoring one of them could cost next to nothing."""
+    for row in rows:
+        if row.exercise == exercise.name and row.point and not {*row.checks} & {*exercise.technique, *exercise.point}:
+            yield Problem(
+                course.relative(course.syllabus),
+                f"{exercise.name}: “{row.says}” is its point, and none of its checks is in `point`",
+                f"list those of {enumeration(row.checks)} there that fail when an answer ignores it",
+            )
 
 
 def _checks_of(course: Course, exercise: Exercise) -> list[Written]:
