@@ -103,7 +103,7 @@ class SavedTensorMeter:
 # %% [markdown]
 # ## `predict_saved`
 #
-# What a layer that you have not met before keeps for backward, predicted from its steps, without running it.
+# What a layer that you have not met before keeps for backward, predicted from its steps.
 # `program` is a list of steps in the order in which they run. A step is a tuple of names, `(result, operation, input)`
 # or `(result, operation, first, second)`:
 #

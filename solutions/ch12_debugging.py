@@ -186,8 +186,7 @@ def repeated_batches(batches):
 # Keep everything but the bug: the architecture, the data and their order, the learning rate, the number of steps, what
 # is returned. The programs are graded by what they do: the losses that they return and the trained parameters are
 # compared with those of the right program, on other models and other data. Any repair that gives the same losses and
-# parameters counts. A repair that hides the symptom (a smaller learning rate, a batch that is skipped, a nan that is
-# replaced) does not.
+# parameters counts. A repair that hides the symptom (a smaller learning rate, a batch that is skipped) gives others.
 #
 # Models are small `torch.nn.Module`s in float32 and in train mode, without gradients yet. `batches` is a list; where
 # nothing else is said, of pairs `(X, y)`. Models take `X` of shape `(n, n_in)`; where the loss is a cross-entropy, `y`

@@ -24,7 +24,9 @@ UNEARNED = Path(__file__).with_name("unearned")
 WITHOUT_TECHNIQUE = Path(__file__).with_name("without_technique")
 BACKPROP = Path(sys.executable).with_name("backprop")
 WAYS = {
+    "deep_recursion": ("ch01_computation_graph", "topological_order"),
     "solved_sweep": ("ch01_computation_graph", "reverse_sweep"),
+    "sweeps_until_nothing_changes": ("ch01_computation_graph", "reverse_sweep"),
     "table_of_freezes": ("ch04_detachment", "freeze"),
     "hooked_target": ("ch04_detachment", "td_loss"),
     "answers_for_the_worker": ("ch04_detachment", "straight_through_round"),

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from autograder.judging import exercise
-from autograder.lessons.ch01_computation_graph.checks.one_neuron import WORKED, cancelling, expect_exact, numbers
+from autograder.lessons.ch01_computation_graph.checks.one_neuron import (
+    WORKED,
+    cancelling,
+    expect_exact,
+    nearly_cancelling,
+    numbers,
+)
 
 
 @exercise("backward_by_hand")
@@ -23,6 +29,7 @@ def test_gradients_with_zeros(learner, reference, rng):
         "c is 0": (x, -y, 0.0),
         "e is exactly 0": cancelling(rng),
         "e is negative": (x, -y, -x),
+        "a·b and c nearly cancel": nearly_cancelling(rng),
     }
     for case, arguments in cases.items():
         expect_exact(learner.backward_by_hand(*arguments), reference.backward_by_hand(*arguments), case)

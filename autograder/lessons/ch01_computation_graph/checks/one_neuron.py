@@ -22,6 +22,12 @@ def cancelling(rng):
     return a, b, -a * b
 
 
+def nearly_cancelling(rng):
+    """a, b and c with a·b near 2^20 and a·b + c near 2^-17, all exact: differences lose digits, whatever their step."""
+    a, b = (float(x) for x in 2 * rng.integers(450, 512, size=2) + 1)
+    return a, b, float(rng.integers(5, 13)) * 2.0**-20 - a * b
+
+
 def expect_exact(got, expected, case):
     """Expect exact derivatives; explain in words if they are only approximately right."""
     if isinstance(got, dict) and got.keys() == expected.keys():

@@ -132,7 +132,7 @@ MANY = 6_000
 
 @exercise("reverse_sweep")
 def test_many_nodes(learner, reference, rng):
-    """The technique: 6,000 nodes, each used by the next two.
+    """The technique: 6,000 nodes, each used by the next two and by the output.
 
     The gradients follow G[i] = 2 cos(angle) G[i+1] - G[i+2], up to a scale for each node, and so stay near 1. Adding up
     the paths by their length overflows: some 3^k is added and taken away again for length k.
@@ -142,9 +142,9 @@ def test_many_nodes(learner, reference, rng):
     parents = np.stack([numbers, np.maximum(numbers - 1, 0)], axis=1)
     local = np.array([2.0 * np.cos(angle), -1.0]) * scale[parents] / scale[1:, None]
     local[0, 1] = 0.0  # node 1 has node 0 twice
-    graph = parents, local, rng.permutation(MANY)[:60]
+    graph = parents, local, rng.permutation(MANY), 0.1 * rng.normal(size=MANY), rng.permutation(MANY)[:60]
     expected = reference.scenario.reverse_sweep_of_many(*graph)
-    case = f"{MANY:,} nodes, each used by the next two"
+    case = f"{MANY:,} nodes, each used by the next two and by the output"
     with on_case(case):
         got = learner.scenario.reverse_sweep_of_many(*graph)
     names = ("the number of entries", "the gradients of 60 nodes")

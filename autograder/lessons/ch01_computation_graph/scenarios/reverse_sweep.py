@@ -23,20 +23,29 @@ def reverse_sweep(submission: Any, graph: str, local_gradients: np.ndarray) -> A
     return {name_of.get(id(key), _kind(key)): value for key, value in result.items()}
 
 
-def reverse_sweep_of_many(submission: Any, parents: np.ndarray, local_gradients: np.ndarray, places: np.ndarray) -> Any:
-    """The result of `reverse_sweep` for some of many numbered nodes, the last of which is the output.
+def reverse_sweep_of_many(
+    submission: Any,
+    parents: np.ndarray,
+    local_gradients: np.ndarray,
+    order: np.ndarray,
+    of_output: np.ndarray,
+    places: np.ndarray,
+) -> Any:
+    """The result of `reverse_sweep` for some of many numbered nodes, all of which the output uses, in some order.
 
-    Node 0 is a leaf, and row i has the parents of node i + 1. Returns the number of entries, then the gradients, with
-    nan for nodes without an entry. The recursion limit is raised to the depth of the graph, because a recursive
-    topological order only costs points in its own exercise.
+    Node 0 is a leaf, and row i has the parents of node i + 1; `order` has the parents of the output, and `of_output`
+    its local gradients. A walk from the output meets the nodes in that order, which is no order to sweep in. Returns
+    the number of entries, then the gradients, with nan for nodes without an entry. The recursion limit is raised to
+    the depth of the graph, because a recursive topological order only costs points in its own exercise.
     """
     nodes = [Node(1.0)]
     for numbers, local in zip(parents.tolist(), local_gradients.tolist(), strict=True):
         nodes.append(Node(1.0, [nodes[number] for number in numbers], local))
+    output = Node(1.0, [nodes[number] for number in order.tolist()], of_output.tolist())
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(limit + 4 * len(nodes))
     try:
-        result = submission.reverse_sweep(nodes[-1])
+        result = submission.reverse_sweep(output)
     finally:
         sys.setrecursionlimit(limit)
     if not isinstance(result, dict):

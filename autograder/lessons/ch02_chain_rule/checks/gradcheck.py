@@ -151,6 +151,9 @@ def test_a_small_gradient_beside_a_large_one(learner, rng):
     product = Function("x c, with c near 1 and near 0.01", ops.multiply, (array(rng, 4), factors))
     arguments = array(rng, 3), 0.01 * array(rng, 3), array(rng, 3)
     sums = Function("a b + c, with b near 0.01", ops.multiply_and_add, arguments)
+    uneven = np.tile([1.0, 3e-4], 20) * rng.uniform(0.5, 1.5, size=40)
+    many = Function("x c of 40 entries, with c near 1 and near 3e-4", ops.multiply, (array(rng, 40), uneven))
+    somewhere = [int(entry) for entry in 1 + 2 * rng.permutation(20)[:3]]
 
     def off(f: Function, which: int, entry: int, factor: float) -> Vjp:
         def vjp(g, *inputs):
@@ -160,7 +163,16 @@ def test_a_small_gradient_beside_a_large_one(learner, rng):
 
         return vjp
 
-    questions = [right(product), right(sums)]
+    questions = [right(product), right(sums), right(many)]
+    questions += [
+        wrong(many, f"one small entry {words}", off(many, 0, entry, factor))
+        for entry, words, factor in zip(
+            somewhere,
+            ("2 percent too large", "2 percent too small", "twice what it should be"),
+            (1.02, 0.98, 2.0),
+            strict=True,
+        )
+    ]
     questions += [
         wrong(product, f"one small entry {words} what it should be", off(product, 0, entry, factor))
         for entry, words, factor in ((1, "half of", 0.5), (3, "twice", 2.0), (1, "the negative of", -1.0))
