@@ -18,6 +18,7 @@ from spending import charge
 from spending import pytest_terminal_summary as pytest_terminal_summary
 from warm import FORKS, Warm, read_at_start
 
+from autograder.authoring.release import SLIP_SECONDS
 from autograder.isolation import Worker, start_worker
 from autograder.judging.asking.run import SubmissionRun
 from autograder.judging.asking.submission_process import SubmissionProcess
@@ -55,6 +56,9 @@ LONGEST = (
 )
 """Modules of half a minute and more. They begin first: a long one at the end would have one processor to itself."""
 
+FEW_SECONDS = 0.5
+"""The search for slips in answer books of releases, for each exercise: enough for the quick ones."""
+
 IMPORTED = tuple(
     f"autograder.{package}"
     for package in (
@@ -73,10 +77,11 @@ IMPORTED = tuple(
 
 @pytest.fixture(scope="session", autouse=True)
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where commands that the tests run keep what they note for the user: no folder of the user's."""
+    """The folder where commands that the tests run keep what they note for the user; and a short search for slips."""
     folder = tmp_path_factory.mktemp("configuration")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(folder))
+        patch.setenv(SLIP_SECONDS, str(FEW_SECONDS))
         yield folder
 
 
