@@ -46,7 +46,7 @@ def serve(judge: Judge) -> None:
             submission = Submission.of_cells(RAN, request["cells"], request["labels"])
             exercise = request["exercise"]
             try:
-                with said_if_slow(lambda: judge.doing, say):
+                with said_if_slow(lambda: judge.progress.text, say):
                     result = graded(judge, submission, workers, only=[exercise] if exercise else None)
             except CheckError as error:  # the kernel needs an answer all the same
                 answer = {"error": str(error)}
