@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 from filelock import FileLock
 
 from autograder.answerbook.book import AnswerBook
 from autograder.authoring import answer_books
+from autograder.authoring.installed import installed
 from autograder.judging.version import grader_version, with_imports
 from autograder.places import ROOT, Places
 from course.syllabus import Lesson
@@ -55,9 +54,8 @@ def read_kept(lesson: Lesson, *, slip_seconds: float) -> AnswerBook:
 
 
 def _key(slug: str, slip_seconds: float) -> str:
-    """Hash of what decides a lesson's book: its grader version, the modules that write it, and the libraries."""
-    libraries = [sys.version, *(version(name) for name in ("numpy", "torch", "pytest"))]
-    digest = hashlib.sha256(repr((slug, grader_version(slug), slip_seconds, libraries)).encode())
+    """Hash of what decides a lesson's book: its grader version, the modules that write it, and what is installed."""
+    digest = hashlib.sha256(repr((slug, grader_version(slug), slip_seconds, installed())).encode())
     for file in sorted(with_imports([Path(answer_books.__file__)])):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

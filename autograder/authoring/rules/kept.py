@@ -9,10 +9,8 @@ hash does not cover is a problem, because its changes would go unnoticed.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
-import platform
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -21,6 +19,7 @@ from importlib.util import source_from_cache
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.installed import installed
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import SAMPLE_CLASS
 from autograder.authoring.tree import Course
@@ -69,7 +68,7 @@ def _grader_files() -> frozenset[Path]:
 def version_of(rule: Rule, course: Course) -> str:
     """A hash of everything that decides what a rule finds in these lessons, read from the disk now."""
     found = hashlib.sha256(f"{rule.__name__} {course.exercise} {sorted(course.lessons.items())!r}\n".encode())
-    found.update(_environment().encode())
+    found.update(installed().encode())
     for file in sorted(files_deciding(rule, course)):
         found.update(f"\n{_named(file, course)} ".encode() + hashlib.sha256(content(file)).digest())
     return found.hexdigest()
@@ -81,13 +80,6 @@ def content(file: Path) -> bytes:
 
 def _named(file: Path, course: Course) -> str:
     return course.relative(file) if file.is_relative_to(course.root) or file.is_relative_to(ROOT) else file.name
-
-
-@cache
-def _environment() -> str:
-    """The interpreter, the machine, and every installed package with its version."""
-    installed = sorted(f"{one.name} {one.version}" for one in importlib.metadata.distributions())
-    return "\n".join([sys.version, platform.platform(), *installed])
 
 
 class JudgedWell:
