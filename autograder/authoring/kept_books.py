@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from autograder.answerbook.book import AnswerBook
 from autograder.authoring import answer_books
-from autograder.authoring.installed import installed
+from autograder.authoring.state import installed
 from autograder.judging.version import grader_version, with_imports
 from autograder.places import ROOT, Places
 from course.syllabus import Lesson

@@ -61,7 +61,7 @@ def serve(judge: Judge) -> None:
 
 
 def graded(judge: Judge, submission: Submission, workers: Workers, only: list[str] | None) -> SubmissionResult:
-    """The result of a submission, with status `missing` for exercises not begun that would otherwise count as failed.
+    """The result of a submission, with status `missing` for exercises not begun that would otherwise fail.
 
     These are exercises whose packages are not installed, such as one with PyTorch in a lesson of NumPy, and programs
     to repair, which run as they are handed out.

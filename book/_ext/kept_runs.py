@@ -6,13 +6,11 @@ outputs of the teachers' commands are files beside them. After some days everyth
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
 import sys
 import time
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,12 +22,10 @@ BOOK = Path(__file__).resolve().parents[1]
 ROOT = BOOK.parent
 sys.path.insert(0, str(ROOT))
 
-from autograder.authoring.installed import installed  # noqa: E402
+from autograder.authoring.state import RUN, state_of  # noqa: E402
 
 FOLDER = ROOT / ".cache" / "pages"
 KEPT_SECONDS = 7 * 24 * 3600
-USED = ("autograder", "course", "solutions", "exercises", "book/_ext", "pyproject.toml", "constraints.txt")
-"""What cells and commands may import, read or release."""
 MADE = "made"
 """A file whose time says when a folder was begun."""
 TAGS = re.compile(r"^:tags:.*$", re.MULTILINE)
@@ -39,12 +35,8 @@ TAGS = re.compile(r"^:tags:.*$", re.MULTILINE)
 @cache
 def folder() -> Path:
     """The folder of this state of the repository, made if need be; those of other states and old ones are removed."""
-    state = hashlib.sha256(installed().encode())
-    for file in sorted(_used()):
-        state.update(f"\n{file.relative_to(ROOT).as_posix()} ".encode() + hashlib.sha256(file.read_bytes()).digest())
-    for page in sorted(BOOK.glob("*.md")):
-        state.update(f"\n{page.stem} {TAGS.findall(page.read_text(encoding='utf-8'))}".encode())
-    own = FOLDER / state.hexdigest()[:16]
+    tags = [(page.stem, TAGS.findall(page.read_text(encoding="utf-8"))) for page in sorted(BOOK.glob("*.md"))]
+    own = FOLDER / state_of(*RUN, "book/_ext", root=ROOT, more=repr(tags))
     for other in FOLDER.glob("*"):
         if other != own or not _is_recent(own):
             shutil.rmtree(other, ignore_errors=True)
@@ -59,13 +51,6 @@ def _is_recent(own: Path) -> bool:
         return (own / MADE).stat().st_mtime > time.time() - KEPT_SECONDS
     except OSError:
         return False
-
-
-def _used() -> Iterator[Path]:
-    for part in (ROOT / name for name in USED):
-        for file in [part] if part.is_file() else part.rglob("*"):
-            if file.is_file() and "__pycache__" not in file.parts and file.suffix != ".book":
-                yield file
 
 
 def said(name: str, text: str) -> list[list[str]] | None:

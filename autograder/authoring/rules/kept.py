@@ -19,9 +19,9 @@ from importlib.util import source_from_cache
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.installed import installed
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import SAMPLE_CLASS
+from autograder.authoring.state import installed
 from autograder.authoring.tree import Course
 from autograder.judging.records.results import write_json
 from autograder.judging.version import module_files, with_imports
@@ -86,7 +86,7 @@ class JudgedWell:
     """The rules that found nothing, by lesson, in a file of JSON."""
 
     def __init__(self, file: Path) -> None:
-        """Reads the file. One that is missing or is not ours is an empty one."""
+        """Read the file; a missing file, or one with other content, counts as empty."""
         self._file = file
         self._begun: dict[str, str] = {}
         self.skipped = 0
