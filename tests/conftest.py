@@ -28,6 +28,7 @@ from course.syllabus import find_lesson
 
 os.environ.update(ONE_THREAD)  # for what the tests start; pytest-xdist uses all processors already
 ROOT = Path(__file__).resolve().parents[1]
+BACKPROP = Path(sys.executable).with_name("backprop")
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 # A shell lets what it starts in the background ignore Ctrl-C, and so all that the tests start, which is sent it.
@@ -137,7 +138,7 @@ def run_backprop(
         cold: whether to start a new Python, for tests of what happens while the command imports its modules. Otherwise
             it is forked from a process that has imported them (see `warm`).
     """
-    command = [str(Path(sys.executable).with_name("backprop")), *map(str, args)]
+    command = [str(BACKPROP), *map(str, args)]
     environment = {**os.environ, "COLUMNS": "120", **(env or {})}
     if not cold and (warm := warm_commands()) and warm.suits(environment):
         return warm.run(command[0], command[1:], cwd=cwd, env=environment, timeout=300)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import secrets
 import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import BACKPROP
 from kept import kept
 
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
@@ -20,7 +19,6 @@ from course.syllabus import find_lesson, syllabus
 
 pytestmark = pytest.mark.slow
 
-BACKPROP = Path(sys.executable).with_name("backprop")
 
 CH02, CH05, CH06, CH07 = "ch02_chain_rule", "ch05_autograd_engine", "ch06_vjps", "ch07_mlp_backprop"
 

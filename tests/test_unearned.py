@@ -10,12 +10,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import BACKPROP
 from kept import kept
 
 from autograder.worker.landlock import landlock_abi
@@ -24,7 +24,6 @@ from course.syllabus import find_lesson
 REPOSITORY = Path(__file__).resolve().parents[1]
 UNEARNED = Path(__file__).with_name("unearned")
 WITHOUT_TECHNIQUE = Path(__file__).with_name("without_technique")
-BACKPROP = Path(sys.executable).with_name("backprop")
 WAYS = {
     "solved_sweep": ("ch01_computation_graph", "reverse_sweep"),
     "table_of_freezes": ("ch04_detachment", "freeze"),
