@@ -13,7 +13,7 @@ PIP := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip --disa
 # Images of containers set it; each of the thousands of processes of a test would compile all of our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help learn setup grade test quick lint types unit pages health book browser page-table clean book-then-pages unit-then-health types-counted
+.PHONY: help learn setup grade test quick lint types unit pages health book page browser page-table clean book-then-pages unit-then-health types-counted
 .DELETE_ON_ERROR:
 
 help:
@@ -92,6 +92,10 @@ book: .venv/.all book/node_modules/.package-lock.json
 	@echo "Building the book: every page runs, a few minutes"
 	@rm -rf book/_build/html book/_build/.doctrees  # pages run again, whatever they import has changed
 	@$(BIN)/jupyter-book build -W -n --keep-going --quiet book
+
+# `make page PAGE=ch06`: what a chapter looks like after a change of it.
+page: .venv/.all book/node_modules/.package-lock.json
+	@$(BIN)/python book/_ext/one_page.py $(PAGE)
 
 # Tests look at pages of the book and of reports in a real browser. The one without windows takes a quarter less
 # of the processor; where it cannot be had, any Chromium will do.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def leads_out(path: Path) -> bool:
-    """Whether a path below the working directory leads out of it by a link, which somebody else may have put there.
+    """Whether a path below the working directory leaves it through a link, which somebody else may have made.
 
-    A path that is named as lying elsewhere does not: who types it knows where it is.
+    A path outside the working directory does not count: the user who typed it knows where it is.
     """
     here = Path.cwd()
     return Path(os.path.abspath(path)).is_relative_to(here) and not _real(path).is_relative_to(_real(here))

@@ -72,7 +72,7 @@ def enumeration(items: Sequence[Any], last: str = "and") -> str:
 
 
 def counted(number: float, one: str, many: str = "") -> str:
-    """So many of something: `1 submission`, `2 submissions`; `many` where that is not `one` with an s."""
+    """A number with its noun: `1 submission`, `2 submissions`; give `many` if the plural is not `one` with an s."""
     shown = f"{number:,}" if isinstance(number, int) else f"{number:g}"
     return f"{shown} {one if number == 1 else many or f'{one}s'}"
 

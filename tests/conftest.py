@@ -18,6 +18,7 @@ from spending import charge
 from spending import pytest_terminal_summary as pytest_terminal_summary
 from warm import FORKS, Warm, read_at_start
 
+from autograder.authoring.release import SLIP_SECONDS
 from autograder.isolation import Worker, start_worker
 from autograder.judging.asking.run import SubmissionRun
 from autograder.judging.asking.submission_process import SubmissionProcess
@@ -27,6 +28,7 @@ from course.syllabus import find_lesson
 
 os.environ.update(ONE_THREAD)  # for what the tests start; pytest-xdist uses all processors already
 ROOT = Path(__file__).resolve().parents[1]
+BACKPROP = Path(sys.executable).with_name("backprop")
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 # A shell lets what it starts in the background ignore Ctrl-C, and so all that the tests start, which is sent it.
@@ -55,6 +57,9 @@ LONGEST = (
 )
 """Modules of half a minute and more. They begin first: a long one at the end would have one processor to itself."""
 
+FEW_SECONDS = 0.5
+"""The search for slips in answer books of releases, for each exercise: enough for the quick ones."""
+
 IMPORTED = tuple(
     f"autograder.{package}"
     for package in (
@@ -73,10 +78,11 @@ IMPORTED = tuple(
 
 @pytest.fixture(scope="session", autouse=True)
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where commands that the tests run keep what they note for the user: no folder of the user's."""
+    """The folder where commands that the tests run keep what they note for the user; and a short search for slips."""
     folder = tmp_path_factory.mktemp("configuration")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(folder))
+        patch.setenv(SLIP_SECONDS, str(FEW_SECONDS))
         yield folder
 
 
@@ -132,7 +138,7 @@ def run_backprop(
         cold: whether to start a new Python, for tests of what happens while the command imports its modules. Otherwise
             it is forked from a process that has imported them (see `warm`).
     """
-    command = [str(Path(sys.executable).with_name("backprop")), *map(str, args)]
+    command = [str(BACKPROP), *map(str, args)]
     environment = {**os.environ, "COLUMNS": "120", **(env or {})}
     if not cold and (warm := warm_commands()) and warm.suits(environment):
         return warm.run(command[0], command[1:], cwd=cwd, env=environment, timeout=300)

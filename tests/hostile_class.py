@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conftest import BACKPROP
+
 TESTS = Path(__file__).resolve().parent
 
 REPOSITORY = TESTS.parent
 
 RED_TEAM = TESTS / "red_team"
 
-BACKPROP = Path(sys.executable).with_name("backprop")
 
 HONEST_PART = "honest_part"
 

@@ -11,16 +11,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import made_once
 import numpy as np
 import pytest
 import torch
+from conftest import FEW_SECONDS
 
 from autograder.answerbook import BookReference, NotInBook, StaleBook, read_book
 from autograder.answerbook.book import BY_EXERCISE, Answer, AnswerBook
 from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import NEAR, question
 from autograder.authoring import answer_books
+from autograder.authoring.kept_books import read_kept
 from autograder.authoring.rules.in_book import answer_books_judge_alike
 from autograder.authoring.tree import Course
 from autograder.collection import with_judge
@@ -45,7 +46,7 @@ Released = Callable[[AnswerBook], Path]
 
 @pytest.fixture(scope="module")
 def written() -> AnswerBook:
-    return made_once.written_for(LESSON).book
+    return read_kept(LESSON, slip_seconds=FEW_SECONDS)
 
 
 @pytest.mark.parametrize(

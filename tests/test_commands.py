@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import BACKPROP
 
 from autograder import workbook
 from autograder.commands.targets import lesson_called
@@ -290,7 +291,7 @@ def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None
 def on_a_terminal(*args: str, cwd: Path, status: int = 0) -> str:
     """The command's output on a terminal."""
     ours, theirs = os.openpty()
-    command = [str(Path(sys.executable).with_name("backprop")), *args]
+    command = [str(BACKPROP), *args]
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     with subprocess.Popen(command, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
@@ -327,7 +328,7 @@ def test_report_shows_a_class_a_student_and_json(backprop: Command, tmp_path: Pa
 def test_watch_checks_on_every_save(tmp_path: Path) -> None:
     file, log = tmp_path / "ch06_vjps.py", tmp_path / "log"
     file.write_text(WRONG)
-    command = [str(Path(sys.executable).with_name("backprop")), "watch", "ch06_vjps/relu_vjp"]
+    command = [str(BACKPROP), "watch", "ch06_vjps/relu_vjp"]
     with (
         log.open("w") as out,
         subprocess.Popen(command, cwd=tmp_path, stdout=out, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process,

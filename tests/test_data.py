@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_digits
 
 from course.data import DIGITS_TRAIN, MAX_PIXEL, load_digits_train
 
@@ -21,6 +20,8 @@ Digits = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 def all_digits() -> Digits:
     """scikit-learn's 1,797 digits: pixels (1797, 64), integers from 0 to 16, and labels (1797,)."""
+    from sklearn.datasets import load_digits  # a second of imports, which no other process of the tests needs
+
     X, y = load_digits(return_X_y=True)
     return X.astype(np.uint8), y.astype(np.uint8)
 

@@ -7,11 +7,11 @@ import math
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import BACKPROP
 
 torch = pytest.importorskip("torch")
 
@@ -200,7 +200,7 @@ def test_a_submission_cannot_import_them(tmp_path: Path, way: str) -> None:
     file = tmp_path / "class" / "ann" / f"{LESSON}.py"
     file.parent.mkdir(parents=True)
     file.write_text(f"try:\n    exec({way!r})\nexcept ImportError as error:\n    print(error)\n")
-    command = [str(Path(sys.executable).with_name("backprop")), "grade", str(tmp_path / "class")]
+    command = [str(BACKPROP), "grade", str(tmp_path / "class")]
     subprocess.run([*command, "--out", str(tmp_path / "results")], env=dict(os.environ), check=True)
     result = json.loads((tmp_path / "results" / "students" / "ann" / f"{LESSON}.json").read_text())
     assert result["status"] == "graded", result["message"]

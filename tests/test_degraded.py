@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from conftest import BACKPROP
 from hostile_class import Servers
 from traces import look
 
@@ -29,7 +30,6 @@ from autograder.worker.landlock import FULL_ABI, landlock_abi
 from course.syllabus import find_lesson
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-BACKPROP = Path(sys.executable).with_name("backprop")
 LESSON = find_lesson("ch07_mlp_backprop")
 OLDER = (1, 2, 3, 4, 5)
 NONE = 0

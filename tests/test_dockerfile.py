@@ -99,8 +99,7 @@ def test_the_image_can_make_a_release(tmp_path: Path) -> None:
     line = next(line for line in STAGES["released"][1] if line.startswith("RUN "))
     command = line.removeprefix("RUN backprop ").replace("/released", str(tmp_path / "released")).split()
     assert command.pop() == "$LESSONS"
-    without_slips = "from autograder.authoring import answer_books; answer_books.MOST_SECONDS = 0"
-    script = f"import sys; sys.path.insert(0, '.'); {without_slips}; from autograder.commands import run; run()"
+    script = "import sys; sys.path.insert(0, '.'); from autograder.commands import run; run()"
     done = subprocess.run(
         [sys.executable, "-c", script, *command, "ch03"], cwd=course, capture_output=True, text=True, check=False
     )

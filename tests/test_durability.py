@@ -11,7 +11,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,11 +18,11 @@ from typing import Any
 
 import psutil
 import pytest
+from conftest import BACKPROP
 
 from autograder.wording import counted
 from autograder.worker.landlock import landlock_abi
 
-BACKPROP = Path(sys.executable).with_name("backprop")
 PATIENCE = 120.0
 """Seconds until a busy machine must have done what takes a moment on an idle one."""
 SEED = 20240607

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from conftest import run_backprop
 from gradescope_image import NEEDS_IMAGE, OLD, Image
-from made_once import answer_books_made_once
 
 from autograder.authoring.gradescope_release import release_gradescope
 from autograder.authoring.tree import AuthoringError, Course
@@ -70,8 +69,7 @@ os.chmod(folder, 0o500)
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("release") / "gradescope.zip"
-    with answer_books_made_once():
-        release_gradescope(Course.at(), out, [SLUG], salt=SALT, search=False, say=lambda line: None)
+    release_gradescope(Course.at(), out, [SLUG], salt=SALT, search=False, say=lambda line: None)
     return out
 
 

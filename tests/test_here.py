@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from made_once import answer_books_made_once
 
 from autograder.authoring.release import release
 from autograder.authoring.tree import Course
@@ -92,7 +91,7 @@ def test_the_judge_needs_no_processes() -> None:
 @pytest.mark.skipif(not (WHEELS / NUMPY).is_file(), reason=f"needs {NUMPY} in $BACKPROP_WHEELS")
 def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     """An answer book written on this machine works on a 32-bit one with another NumPy."""
-    with pytest.MonkeyPatch.context() as patch, answer_books_made_once():
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Course, "answer_book", lambda self, slug: tmp_path / f"{slug}.book")
         patch.setattr("autograder.places.Places.answer_book", lambda self, slug: self.folder(slug) / "answers.book")
         release(Course.at(), tmp_path / "release", [SLUG], say=lambda line: None)

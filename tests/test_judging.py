@@ -183,7 +183,7 @@ def test_progress_reports_the_first_failure(
     observe = Judge._observe
 
     def overheard(judge: Judge, item: pytest.Item, *enough: Any) -> Any:
-        said.append(judge.doing)
+        said.append(judge.progress.text)
         return observe(judge, item, *enough)
 
     def use(judge: Judge) -> SubmissionResult:

@@ -16,11 +16,11 @@ from typing import Any
 
 import psutil
 import pytest
+from conftest import BACKPROP
 from traces import written_by_submissions
 
 from autograder.worker.landlock import landlock_abi
 
-BACKPROP = Path(sys.executable).with_name("backprop")
 HONEST = (Path(__file__).with_name("red_team") / "honest_part.py").read_text(encoding="utf-8")
 LESSON = "ch07_mlp_backprop"
 PATIENCE = 60.0

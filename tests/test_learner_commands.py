@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from conftest import BACKPROP
 
 from autograder.commands import app
 from autograder.commands.completion import lessons, lessons_and_exercises
@@ -256,7 +257,7 @@ def test_the_courses_own_notebooks_are_not_reset(backprop: Command) -> None:
 @contextmanager
 def watching(folder: Path, *arguments: str) -> Iterator[Callable[[str], None]]:
     """Run `backprop watch`; yields a function that waits for a text that it prints."""
-    log, command = folder / "log", [str(Path(sys.executable).with_name("backprop")), "watch", *arguments]
+    log, command = folder / "log", [str(BACKPROP), "watch", *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120"}
     read = 0
 

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command
+from conftest import BACKPROP, Command
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import ungraded
@@ -34,7 +33,6 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 RED_TEAM = ROOT / "tests" / "red_team"
 LESSON = "ch07_mlp_backprop"
-BACKPROP = Path(sys.executable).with_name("backprop")
 THREADS = """
 import threading
 threading.stack_size(2**16)

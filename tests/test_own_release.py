@@ -98,8 +98,7 @@ def released(
     root, slugs = tmp_path_factory.mktemp(request.param), LESSONS[request.param]
     shutil.copytree(courses[request.param], root / "own")
     what = ["release", root / "first" / "out", *[slug[:4] for slug in slugs], "--course", root / "own"]
-    command = [sys.executable, str(ROOT / "tests" / "made_once.py"), *map(str, what)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    done = run_backprop(*what, cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\nbackprop trust " in (root / "first" / "out" / "README.md").read_text(encoding="utf-8")
     shutil.copytree(root / "first" / "out", root / "second" / "out")  # a release works wherever it is put

@@ -12,20 +12,19 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import BACKPROP
 from traces import look, processes_of
 
 from autograder.worker.landlock import landlock_abi
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BESIDE = REPOSITORY / "tests" / "red_team" / "beside"
-BACKPROP = Path(sys.executable).with_name("backprop")
 LESSONS = {
     "ch01_computation_graph": "forward",
     "ch02_chain_rule": "jvp_chain",

@@ -6,12 +6,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import BACKPROP
 
 from autograder.collection import with_judge
 from autograder.judging.checking.salt import class_key, new_salt
@@ -26,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
 ]
 
-BACKPROP = Path(sys.executable).with_name("backprop")
 LESSON = "ch06_vjps"
 SPY = """
 import gc, sys

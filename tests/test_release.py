@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from copies import copies
-from made_once import answer_books_made_once
 
 from autograder.authoring.release import only_lessons, release
 from autograder.authoring.tree import AuthoringError, Course
@@ -57,7 +56,7 @@ LEAST_TELLING = 25
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of one lesson, made from a copy of the course, which keeps the answer book that is written."""
+    """A release of one lesson, made from a copy of the course."""
     root = tmp_path_factory.mktemp("course")
     for part in PARTS:
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", "*.book"))
@@ -66,8 +65,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in ROOT.iterdir():
         if file.is_file() and not file.name.startswith("."):
             shutil.copy(file, root)
-    with answer_books_made_once():
-        release(Course.at(root), root / "out.zip", [SLUG], say=lambda line: None)
+    release(Course.at(root), root / "out.zip", [SLUG], say=lambda line: None)
     with zipfile.ZipFile(root / "out.zip") as archive:
         archive.extractall(root)
     for part in PARTS:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from conftest import BACKPROP
 
 from autograder.judging.checking.salt import ENOUGH_BITS, PUBLIC_SALT, class_key, fingerprint, guesses_in_bits, new_salt
-
-BACKPROP = Path(sys.executable).with_name("backprop")
 
 
 def test_a_guess_takes_as_long_as_thousands_of_hashes() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import secrets
 import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from conftest import BACKPROP
+from kept import kept
 
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.tree import Course
@@ -17,6 +18,7 @@ from autograder.places import ROOT
 from course.syllabus import find_lesson, syllabus
 
 pytestmark = pytest.mark.slow
+
 
 CH02, CH05, CH06, CH07 = "ch02_chain_rule", "ch05_autograd_engine", "ch06_vjps", "ch07_mlp_backprop"
 
@@ -67,20 +69,22 @@ STATUS = {
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[tuple[str, str], dict[str, Any]], str]:
+def graded(request: pytest.FixtureRequest) -> Iterator[tuple[dict[tuple[str, str], dict[str, Any]], str]]:
     """All results by student and lesson, and what the command printed. It takes more than 20 s of processor time.
 
     Only this class has a submission of every lesson, so only it shows that one command grades the whole course.
     """
-    out = tmp_path_factory.mktemp("results")
-    salt = secrets.token_hex(8)  # what each earns does not depend on it
-    command = [str(Path(sys.executable).with_name("backprop")), "grade", str(ROOT / SAMPLE_CLASS), "--out", str(out)]
-    command += ["--salt", salt]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    print(f"graded with --salt {salt}")  # shown where a test fails
-    results = [json.loads(file.read_text()) for file in out.glob("students/*/*.json")]
-    return {(result["student"], result["lesson"]): result for result in results}, done.stdout
+    with kept(request) as (folder, whole):
+        printed, out = folder / "printed", folder / "results"
+        if not whole:
+            salt = secrets.token_hex(8)  # what each earns does not depend on it
+            command = [str(BACKPROP), "grade", str(ROOT / SAMPLE_CLASS), "--out", str(out), "--salt", salt]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+            assert done.returncode == 0, done.stderr
+            print(f"graded with --salt {salt}")  # shown where a test fails
+            printed.write_text(done.stdout, encoding="utf-8")
+        results = [json.loads(file.read_text()) for file in out.glob("students/*/*.json")]
+        yield {(result["student"], result["lesson"]): result for result in results}, printed.read_text(encoding="utf-8")
 
 
 def test_every_submission_has_exactly_its_points(graded: Any) -> None:

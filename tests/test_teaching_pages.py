@@ -9,8 +9,10 @@ from __future__ import annotations
 import csv
 import dataclasses
 import importlib
+import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -48,6 +50,7 @@ def extension(name: str) -> ModuleType:
 
 
 sessions, class_exports, terminal = extension("sessions"), extension("class_exports"), extension("terminal")
+kept_runs = extension("kept_runs")
 
 
 def steps_on(page: Path, session: str | None = None) -> list[Any]:
@@ -107,6 +110,51 @@ def test_a_shell_keeps_what_was_typed_before() -> None:
     page = "```{terminal} empty\nexport A=1\nmkdir x && cd x\necho $A \\\n  two\npwd\n```\n"
     (step,) = sessions.follow(sessions.steps_of(page))
     assert step.outputs == ["", "", "1 two\n", "x\n"]
+
+
+@pytest.fixture
+def used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file that pages use, in a repository that has only this."""
+    file = tmp_path / "course" / "shown.py"
+    file.parent.mkdir()
+    file.write_text("1", encoding="utf-8")
+    for name, value in {"ROOT": tmp_path, "FOLDER": tmp_path / "kept", "BOOK": tmp_path}.items():
+        monkeypatch.setattr(kept_runs, name, value)
+    kept_runs.folder.cache_clear()
+    yield file
+    kept_runs.folder.cache_clear()
+
+
+def run_page(page: str) -> tuple[list[list[str]], int]:
+    """What the commands of a page say, and how many of its faults are seen."""
+    steps = sessions.steps_of(page)
+    terminal.run_or_recall("page", page, steps)
+    return [step.outputs for step in steps], sum(len(terminal.faults(step)) for step in steps)
+
+
+def test_commands_run_again_when_anything_changed_that_they_may_use(used: Path) -> None:
+    page = "```{terminal} empty\ncat /proc/sys/kernel/random/uuid\n```\n"
+    first = run_page(page)
+    assert run_page(page) == first
+    assert run_page(f"{page}More.\n") != first
+    before = run_page(page)
+    used.write_text("2", encoding="utf-8")
+    assert run_page(page) == before, "in one build, nothing changes"
+    kept_runs.folder.cache_clear()
+    second = run_page(page)
+    assert second != before
+    os.utime(kept_runs.folder() / kept_runs.MADE, (0, 0))
+    kept_runs.folder.cache_clear()
+    assert run_page(page) != second, "after some days all run again"
+    (own,) = (used.parents[1] / "kept").iterdir()
+    assert own == kept_runs.folder()
+
+
+def test_a_page_with_a_fault_is_not_kept(used: Path) -> None:
+    page = "```{terminal} empty\ncat /proc/sys/kernel/random/uuid\n```\n```{terminal} empty\nls gone\n```\n"
+    (first, wrong), (second, still) = run_page(page), run_page(page)
+    assert wrong == still == 1
+    assert first != second
 
 
 def test_no_command_of_the_pages_is_left_out() -> None:

@@ -10,11 +10,13 @@ import json
 import os
 import re
 import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import BACKPROP
+from kept import kept
 
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
@@ -22,7 +24,6 @@ from course.syllabus import find_lesson
 REPOSITORY = Path(__file__).resolve().parents[1]
 UNEARNED = Path(__file__).with_name("unearned")
 WITHOUT_TECHNIQUE = Path(__file__).with_name("without_technique")
-BACKPROP = Path(sys.executable).with_name("backprop")
 WAYS = {
     "deep_recursion": ("ch01_computation_graph", "topological_order"),
     "solved_sweep": ("ch01_computation_graph", "reverse_sweep"),
@@ -82,36 +83,37 @@ Results = dict[tuple[str, str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def results(request: pytest.FixtureRequest) -> Iterator[Results]:
     """Grades the class, which takes a minute of processor time.
 
     Only this class has ways to the right numbers without the work: most of its time goes into calling them, naming
     their mistakes, and importing PyTorch's compilers, which some of them use.
     """
-    folder = tmp_path_factory.mktemp("unearned")
     sources = {(way, lesson): UNEARNED / f"{way}.py" for way, (lesson, _) in WAYS.items()}
     sources |= {("honest", lesson): REPOSITORY / "solutions" / f"{lesson}.py" for lesson, _ in WAYS.values()}
     sources |= {("plain", lesson): WITHOUT_TECHNIQUE / f"{lesson}.py" for lesson in WITHOUT}
     sources |= {(file.parent.name, file.stem): file for file in AROUND}
     sources["in_a_thread", IN_A_THREAD] = WITHOUT_TECHNIQUE / "in_a_thread" / f"{IN_A_THREAD}.py"
-    for (student, lesson), source in sources.items():
-        _hand_in(folder / "class" / student / f"{lesson}.py", source)
-    for way, (lesson, *_) in WITH_AN_ENGINE.items():
-        solution = REPOSITORY / "solutions" / f"{lesson}.py"
-        sources[way, lesson] = solution
-        _hand_in(folder / "class" / way / f"{lesson}.py", solution, UNEARNED / "with_an_engine" / f"{way}.py")
-    cell = folder / "replaced.py"
-    cell.write_text("import math\nmath.prod = lambda numbers: 1\n", encoding="utf-8")
-    sources["replaces prod", LAST] = REPOSITORY / "solutions" / f"{LAST}.py"
-    _hand_in(folder / "class" / "replaces prod" / f"{LAST}.py", sources["replaces prod", LAST], cell)
-    command = [str(BACKPROP), "grade", str(folder / "class"), "--out", str(folder / "results")]
-    subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
-    return {
-        (student, lesson): json.loads(
-            (folder / "results" / "students" / student / f"{lesson}.json").read_text(encoding="utf-8")
-        )
-        for student, lesson in sources
-    }
+    solutions = REPOSITORY / "solutions"
+    with_engine = {(way, lesson): solutions / f"{lesson}.py" for way, (lesson, *_) in WITH_AN_ENGINE.items()}
+    replaced = {("replaces prod", LAST): solutions / f"{LAST}.py"}
+    with kept(request, "tests/unearned", "tests/without_technique") as (folder, graded):
+        if not graded:
+            for (student, lesson), source in sources.items():
+                _hand_in(folder / "class" / student / f"{lesson}.py", source)
+            for (way, lesson), solution in with_engine.items():
+                _hand_in(folder / "class" / way / f"{lesson}.py", solution, UNEARNED / "with_an_engine" / f"{way}.py")
+            cell = folder / "replaced.py"
+            cell.write_text("import math\nmath.prod = lambda numbers: 1\n", encoding="utf-8")
+            for (student, lesson), solution in replaced.items():
+                _hand_in(folder / "class" / student / f"{lesson}.py", solution, cell)
+            command = [str(BACKPROP), "grade", str(folder / "class"), "--out", str(folder / "results")]
+            subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
+        files = folder / "results" / "students"
+        yield {
+            (student, lesson): json.loads((files / student / f"{lesson}.json").read_text(encoding="utf-8"))
+            for student, lesson in sources | with_engine | replaced
+        }
 
 
 def _hand_in(file: Path, *cells: Path) -> None:

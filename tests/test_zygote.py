@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
-from conftest import Command
+from conftest import BACKPROP, Command
 
 from autograder.isolation import IsolationError, Worker, start_worker, zygote
 from autograder.judging.asking.run import SubmissionRun, request_of
@@ -286,7 +286,7 @@ def test_a_lesson_without_pytorch_has_none_beside_one_that_has(backprop: Command
 @pytest.mark.slow
 def test_check_becomes_a_zygote_and_can_be_stopped_at_any_time(tmp_path: Path) -> None:
     (tmp_path / SOLUTION.name).write_text(SOLUTION.read_text(encoding="utf-8"), encoding="utf-8")
-    command = [str(Path(sys.executable).with_name("backprop")), "check", "ch04/freeze"]
+    command = [str(BACKPROP), "check", "ch04/freeze"]
     for wait in (0.0, 0.03, 0.3, 1.0, 2.0, None):
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
         process = psutil.Popen(command, cwd=tmp_path, start_new_session=True, **pipes)

@@ -61,7 +61,7 @@ class MistakesPartlyFromBook(KnownMistakes):
 
 
 class MistakesFromBook(MistakesPartlyFromBook):
-    """Looks up everything: there are no solutions and no hidden checks."""
+    """Known mistakes of a judge without solutions and hidden checks: everything is looked up in the answer book."""
 
     @cached_property
     def _book(self) -> AnswerBook:

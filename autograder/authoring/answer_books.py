@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +114,7 @@ def written_for(
     lesson: Lesson,
     places: Places | None = None,
     *,
-    search: bool = True,
+    slip_seconds: float = MOST_SECONDS,
     harmless: bool = True,
     only: str = "",
     seen: SeenOfMistakes | None = None,
@@ -123,7 +122,8 @@ def written_for(
     """Make the answer book of a lesson, or of the exercise `only`.
 
     Args:
-        search: whether the book gets slips and pairs of mistakes.
+        slip_seconds: processor time for trying all slips of an exercise, or all its pairs of mistakes; with 0 the book
+            gets none of either.
         harmless: whether it gets the mistakes in helpers that leave their callers right.
         seen: what other judges have seen of known mistakes.
 
@@ -133,7 +133,7 @@ def written_for(
     places = places or Places()
     return with_judge(
         lesson,
-        partial(_write, places=places, search=search, harmless=harmless),
+        partial(_write, places=places, slip_seconds=slip_seconds, harmless=harmless),
         root=places.root,
         only=only,
         seen=seen,
@@ -142,7 +142,7 @@ def written_for(
     )
 
 
-def _write(judge: Judge, places: Places, search: bool, harmless: bool) -> Written:
+def _write(judge: Judge, places: Places, slip_seconds: float, harmless: bool) -> Written:
     reference = judge.reference
     assert isinstance(reference, Asked)
     slug = judge.lesson.slug
@@ -155,8 +155,8 @@ def _write(judge: Judge, places: Places, search: bool, harmless: bool) -> Writte
     for exercise in judge.lesson.exercises:
         book.right[exercise.name] = _records_of_reference(judge, reference, exercise)
         _write_mistakes(judge, exercise, book)
-        if search and exercise.seconds <= WORTH_SEARCHING:
-            _write_search(judge, exercise, written)
+        if slip_seconds and exercise.seconds <= WORTH_SEARCHING:
+            _write_search(judge, exercise, written, slip_seconds)
     book.harmless = _harmless(judge) if harmless else []
     book.answers = dict(reference.answers)
     book.called_back = dict(reference.called_back)
@@ -195,22 +195,22 @@ def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
     names = visible_checks(judge, exercise.name)
     for known in judge.mistakes.known:
         if known.exercise == exercise.name:
-            seen = islice(judge.mistakes.evidence(known), len(names))
-            rejecting = {
-                name: record_as_data(record) for name, record in zip(names, seen, strict=True) if not record.passed
-            }
+            evidence = judge.mistakes.evidence(known)
+            accepting = set(evidence.accepted_by(len(names)))  # these need not run: the book has no records of them
+            seen = {name: evidence[i] for i, name in enumerate(names) if i not in accepting}
+            rejecting = {name: record_as_data(record) for name, record in seen.items() if not record.passed}
             book.mistakes.append({"exercise": known.exercise, "name": known.name, "says": known.says})
             book.seen.setdefault(exercise.name, {})[known.name] = rejecting
 
 
-def _write_search(judge: Judge, exercise: Exercise, written: Written) -> None:
+def _write_search(judge: Judge, exercise: Exercise, written: Written, seconds: float) -> None:
     """Write what visible checks see of the solution with each single slip, and with each pair of known mistakes."""
     search, checks = judge.mistakes.search_of(exercise.name), len(judge.items_of(exercise.name, True))
     for candidates, into in ((search.all_variants(), written.book.variants), (search.all_pairs(), written.book.pairs)):
         found: dict[str, list[Any]] = {}
         began = time.process_time()
         for candidate in candidates:
-            if time.process_time() - began > MOST_SECONDS:
+            if time.process_time() - began > seconds:
                 written.not_searched.append(f"{exercise.name}: {len(candidates)} changes take too long to try")
                 break
             seen = _seen_of(candidate, checks)

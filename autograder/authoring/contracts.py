@@ -134,7 +134,7 @@ def _split(text: str) -> Iterator[str]:
 def text_of(slug: str, places: Places) -> str:
     """The text of the lesson's contract.toml with a row for every sentence of its contracts, in their order.
 
-    Rows that are there stay as they are written, comments included. A row whose sentence is gone stands after the
+    Existing rows stay unchanged, with their comments. A row whose sentence is gone stands after the
     other rows of its exercise, so that what it says can be moved to the sentence that replaced it.
 
     Raises:

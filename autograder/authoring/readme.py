@@ -81,7 +81,7 @@ def _between(text: str, marks: tuple[str, str], new: str) -> str:
 
 
 def file_of(course: Course) -> Path | None:
-    """README.md, which lists this project's lessons; None for a course of your own, and where there is none."""
+    """The README.md that lists this project's lessons; None if it is missing, and for a course of your own."""
     file = course.root / "README.md"
     return None if course.is_own or not file.is_file() else file
 

@@ -158,7 +158,7 @@ class ClassRecord:
         return sorted(set(places(self._results)) - self.handed_in)
 
     def note(self, class_folder: Path, found: ClassFolder) -> None:
-        """Replace the record of this class folder by what was found now."""
+        """Replace the record of this class folder by the current findings."""
         here = {(item.student, item.lesson) for item in found.work}
         before = self._folders.get(self._name(class_folder), _Folder())
         times = {

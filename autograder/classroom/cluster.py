@@ -313,7 +313,7 @@ _AGAIN = "what is graded is kept, and the same command goes on from there"
 
 @contextlib.contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
-    """A Dask client without output of its own."""
+    """Connect a Dask client that prints nothing."""
     try:
         import dask
         from distributed import Client

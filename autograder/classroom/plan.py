@@ -59,7 +59,6 @@ class Plan:
         self._previous = previous or {}
         self._remarks = {(item.student, item.lesson): item.remark for item in work if item.remark}
         self._regrade = regrade
-        self._diff = diff
 
     @property
     def to_grade(self) -> int:

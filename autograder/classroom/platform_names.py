@@ -41,7 +41,7 @@ _DAY = re.compile(
 _LATER = re.compile(r"(?=_(?P<user>[1-9]\d{0,17})_(?:(?P<attachment>[1-9]\d{0,17})_.|(?:text|link)\.html$))")
 """Another place where the user's number may be in a name of Canvas."""
 _FAR_BELOW = 100
-"""A number below the usual attachment's by this factor is no attachment's: `7` in `7_vjps.py`, for example."""
+"""A number smaller than usual attachment ids by this factor is not one: `7` in `7_vjps.py`, for example."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 

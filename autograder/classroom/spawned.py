@@ -26,7 +26,7 @@ class Spawned:
         return connection, process
 
     def stop(self) -> None:
-        """Nothing to stop: there is no process besides the grading processes."""
+        """Do nothing: there are no processes other than those that grade."""
 
 
 def _work(connection: Connection, settings: Settings) -> None:

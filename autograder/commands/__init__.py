@@ -50,7 +50,7 @@ for command in (*OF_LEARNERS, *OF_TEACHERS):
 
 
 def run() -> None:
-    """Run the command in a process of its own, which it may replace."""
+    """Run the command line of a process that has no other task, so the command may re-execute it."""
     from autograder.commands.console import echo
     from course.own import CourseError
 

@@ -103,7 +103,7 @@ def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:
     from autograder.judging.session import Judge
 
     def use(judge: Judge) -> SubmissionResult:
-        with said_on_a_terminal(lambda: f"{at}{judge.doing}"):
+        with said_on_a_terminal(lambda: f"{at}{judge.progress.text}"):
             return judge.grade(submission, workers, only=found.exercises)
 
     try:

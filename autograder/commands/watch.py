@@ -160,7 +160,7 @@ class _Watch:
         except SubmissionError as error:
             self._screen.print(f"{found.file}: {error}")
             return
-        with said_on_a_terminal(lambda: judge.doing):
+        with said_on_a_terminal(lambda: judge.progress.text):
             result = judge.grade(submission, workers, only=found.exercises)
         seconds = time.perf_counter() - start
         print_feedback(self._screen, found.lesson, result, hints=0, file=found.file)

@@ -373,7 +373,7 @@ def _in_words(value: Any) -> str:
 
 
 def _program_in_a_line(value: Any) -> str:
-    """A few simple statements joined by semicolons; empty if they cannot be, or if the value is no program."""
+    """A few simple statements joined by semicolons; empty if that is impossible, or if the value is not a program."""
     lines = value.split("\n") if isinstance(value, str) else []
     plain = len(lines) > 1 and all(line and line == line.strip() and not line.endswith(":") for line in lines)
     return "; ".join(map(clean, lines)) if plain else ""

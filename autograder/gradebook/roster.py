@@ -43,7 +43,6 @@ IDS = ("canvas", "sis", "login", "number", "mail", "github")
 """Fields that identify one person; a participant's number does so only within one assignment of Moodle's."""
 NO_TEAM = ("default group", "no group", "none", "-")
 """Moodle's texts for students without a group."""
-PLATFORMS = ("canvas", "canvas groups", "moodle", "gradescope", "blackboard", "brightspace", "github")
 NOT_A_STUDENT = re.compile(r"\s*(Points Possible|Student, Test|Test Student)\s*", re.IGNORECASE)
 """Rows of Canvas that are not students."""
 
@@ -53,7 +52,7 @@ class Table:
     """A platform's table as it came, so that a file written for the platform has the same columns."""
 
     platform: str
-    """One of `PLATFORMS`; empty for a table from elsewhere."""
+    """The platform, `canvas groups` for Canvas's table of groups; empty for a table from elsewhere."""
     file: str
     header: tuple[str, ...]
     head_rows: tuple[tuple[str, ...], ...] = ()

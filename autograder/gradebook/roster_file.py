@@ -57,7 +57,7 @@ def rows_of(file: Path) -> Iterator[list[str]]:
 
 
 def _text(data: bytes) -> str:
-    """Decode UTF-16 (Blackboard), UTF-8, or Excel's older encoding for Windows or Mac, by which names look right."""
+    """Decode UTF-16 (Blackboard), UTF-8, or Excel's older ones for Windows or Mac, whichever gives plausible names."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
     try:

@@ -51,7 +51,7 @@ def text(table: dict[str, Any], key: str, where: str, default: str | None = None
 
 
 def moment(table: dict[str, Any], key: str, where: str, zone: tzinfo) -> datetime | None:
-    """A time, in `zone` if it has none of its own; a date means its end. None if the key is missing."""
+    """The time under a key, in `zone` if it names none; a date means the end of that day. None without the key."""
     value = table.get(key)
     if value is None:
         return None

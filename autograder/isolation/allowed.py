@@ -45,7 +45,7 @@ _X32 = 0x40000000
 ARCHITECTURES = {"x86_64": ("x86_64", 0xC000003E), "aarch64": ("arm64", 0xC00000B7)}
 """By `platform.machine()`: the architecture's name in `system_calls`, and its AUDIT_ARCH number."""
 _ITSELF = None
-"""A value that stands for the pid of the process that installs the filter."""
+"""Placeholder for the pid of the process that installs the filter."""
 _REFUSE: Line = (_RETURN, 0, 0, _ERROR | errno.EPERM)
 
 

@@ -29,7 +29,7 @@ from course.syllabus import Environment
 START_SECONDS = 60.0
 """How long a worker may take to start."""
 ROOM_SECONDS = 30.0
-"""How long to retry while the machine has no room for another process: those that fill it are bounded, and end."""
+"""Seconds to retry while the machine has no room for a process; the processes that fill it have limits, and end."""
 
 
 class _Refused(IsolationError):

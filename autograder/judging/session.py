@@ -40,6 +40,7 @@ from autograder.judging.scoring import (
     wrong_so_far,
 )
 from autograder.judging.version import grader_version
+from autograder.judging.waiting import Progress
 from autograder.submission import Submission
 from autograder.worker import wire
 from course.syllabus import Exercise, Lesson, course_title
@@ -85,8 +86,7 @@ class Judge:
         self.reference = reference
         self.mistakes = mistakes(self)
         self.salt = salt
-        self.doing = ""
-        """What the judge is doing now, for a progress message."""
+        self.progress = Progress()
         self.items: list[pytest.Item] = []
         self._checks = checks
         self._imported: set[str] = set()
@@ -146,7 +146,7 @@ class Judge:
             self._send_prefetched([exercise for exercise in exercises if submission.names(exercise.name)], workers)
 
         def at_cell(label: str) -> None:
-            self.doing = f"{self._asking}: running your cells, {label}"
+            self.progress.say(f"{self._asking}: running your cells, {label}")
 
         runs = SubmissionRuns(submission, workers, self.reference.scenario_source, None if of_many else at_cell)
         try:
@@ -185,7 +185,7 @@ class Judge:
         `together`: this exercise and others whose calls may share its round trip; empty to make each call separately.
         """
         self._asking = exercise.name
-        self.doing = f"{exercise.name}: running your cells"
+        self.progress.say(f"{exercise.name}: running your cells")
         try:
             with runs.account.time_budget.spending():
                 run = runs.of(exercise.environment)
@@ -270,7 +270,7 @@ class Judge:
         if not items:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         share = earned_share(exercise, items, records)
-        self.doing = f"{exercise.name}: looking for what explains the answer{wrong_so_far(items, records)}"
+        self.progress.say(f"{exercise.name}: looking for what explains the answer{wrong_so_far(items, records)}")
         diagnosis = self.mistakes.explain(exercise, records, guess=not calls_wrong) if share < 1 else Diagnosis("")
         if calls_wrong and share < 1:  # a helper's mistake can look like a known mistake here
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
@@ -340,7 +340,7 @@ class Judge:
             for number, item in enumerate(items, 1):
                 check = identify(item)
                 if doing and check:
-                    self.doing = (
+                    self.progress.say(
                         f"{doing}: check {number} of {len(items)}, {check.in_words}{wrong_so_far(items, records)}"
                     )
                 if run.prefetched:

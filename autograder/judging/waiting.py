@@ -11,6 +11,20 @@ SILENCE = 2.0
 STEP = 0.5
 
 
+class Progress:
+    """What a judge is doing now, for a progress message."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.heard: Callable[[str], object] | None = None
+        """Called with each new text, where no thread can poll `text`."""
+
+    def say(self, text: str) -> None:
+        self.text = text
+        if self.heard is not None:
+            self.heard(text)
+
+
 @contextmanager
 def said_if_slow(doing: Callable[[], str], say: Callable[[str], None], silence: float = SILENCE) -> Iterator[None]:
     """Call `say(doing())` from a thread after `silence` seconds of the work inside, and whenever the text changes.

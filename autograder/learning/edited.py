@@ -17,7 +17,7 @@ class Edits:
         self._when: dict[Path, int] = {}
 
     def is_new(self, file: Path) -> bool:
-        """Whether a file has been written since the last call for it; False if there is no file."""
+        """Whether a file has been written since the last call with it; False if it does not exist."""
         try:
             when = file.stat().st_mtime_ns
         except OSError:

@@ -191,7 +191,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def _read(file: Path) -> tuple[Entries, str]:
-    """The valid entries of a file, and a line on what is wrong with it; empty if nothing is. `OSError`."""
+    """Return a file's valid entries, and a line that says what is wrong with it, empty if nothing. Raises `OSError`."""
     try:
         text = _text(file)
         if text is None:

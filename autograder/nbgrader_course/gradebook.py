@@ -62,7 +62,7 @@ class CourseGradebook:
         self.odd: list[tuple[str, str]] = []
         """(student, lesson) of each notebook that exists but cannot be shown."""
         self.theirs: list[tuple[str, str]] = []
-        """(student, lesson) of each late penalty that a person changed, if our rules give another."""
+        """(student, lesson) of each late penalty that a person changed and that differs from our rules'."""
         self.their_extra: list[tuple[str, str]] = []
         """(student, lesson) of each extra credit that a person changed, if ours is different."""
         self.taken_back: list[tuple[str, str]] = []

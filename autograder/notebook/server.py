@@ -46,7 +46,7 @@ def serve(judge: Judge) -> None:
             submission = Submission.of_cells(RAN, request["cells"], request["labels"])
             exercise = request["exercise"]
             try:
-                with said_if_slow(lambda: judge.doing, say):
+                with said_if_slow(lambda: judge.progress.text, say):
                     result = graded(judge, submission, workers, only=[exercise] if exercise else None)
             except CheckError as error:  # the kernel needs an answer all the same
                 answer = {"error": str(error)}
@@ -61,7 +61,7 @@ def serve(judge: Judge) -> None:
 
 
 def graded(judge: Judge, submission: Submission, workers: Workers, only: list[str] | None) -> SubmissionResult:
-    """The result of a submission, with status `missing` for exercises not begun that would otherwise count as failed.
+    """The result of a submission, with status `missing` for exercises not begun that would otherwise fail.
 
     These are exercises whose packages are not installed, such as one with PyTorch in a lesson of NumPy, and programs
     to repair, which run as they are handed out.

@@ -24,14 +24,14 @@ Say = Callable[[str], object]
 _judges: dict[str, Judge] = {}
 """Judges by lesson, cached because collecting the checks takes longer than most of them run."""
 _say: list[Say] = []
+"""What gets progress texts: the argument of the `check` that runs."""
 
 
 def prepared(slug: str) -> Judge:
     """The judge of a lesson, created on the first call."""
     if slug not in _judges:
         judge = with_judge(find_lesson(slug), lambda judge: judge)
-        kind = type(judge)
-        judge.__class__ = type(f"Telling{kind.__name__}", (_Telling, kind), {})
+        judge.progress.heard = _tell  # a single process cannot poll it
         _judges[slug] = judge
     return _judges[slug]
 
@@ -49,18 +49,9 @@ def _with_answers(judge: Judge, exercise: str) -> None:
         reference.book.add(read_book(Places().part_of_answer_book(judge.lesson.slug, exercise)))
 
 
-class _Telling:
-    """Mixin: a judge that reports its progress itself, because a single process cannot poll it."""
-
-    @property
-    def doing(self) -> str:
-        return str(self.__dict__.get("doing", ""))
-
-    @doing.setter
-    def doing(self, text: str) -> None:
-        self.__dict__["doing"] = text
-        for say in _say:
-            say(text)
+def _tell(text: str) -> None:
+    for say in _say:
+        say(text)
 
 
 def check(slug: str, exercise: str, notebook: str, say: Say = lambda text: None) -> dict[str, Any]:

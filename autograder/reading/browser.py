@@ -21,7 +21,7 @@ def shows_files() -> bool:
 
 
 def shows_addresses() -> bool:
-    """Whether a browser can be expected to open: BROWSER also stands for one on the other side of a connection."""
+    """Whether opening a browser is likely to work: $BROWSER may name a program that opens one on another machine."""
     return bool(os.environ.get("BROWSER")) or shows_files()
 
 

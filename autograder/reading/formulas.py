@@ -53,7 +53,7 @@ OVER |= dict.fromkeys(("bar", "overline"), "\N{COMBINING MACRON}")
 _COMMAND = re.compile(r"\\(?P<name>[a-zA-Z]+)\s*")
 _SPACES = {r"\,": " ", r"\;": " ", r"\:": " ", r"\!": "", r"\ ": " ", r"\|": "‖"}
 _SIMPLE = re.compile(r"\d+|[∂∇]?\w([_^]\w)?|√\w")
-"""What needs no parentheses beside a stroke of division."""
+"""Matches terms that need no parentheses beside a division slash."""
 
 
 def readable(latex: str) -> str:
@@ -86,7 +86,7 @@ def _replaced(text: str) -> str:
 
 
 def _of_macro(found: re.Match[str], text: str) -> str:
-    """The rest of a text, with what a macro at its head stands for in its place."""
+    """Replace the macro at the beginning of a text by its definition, and return the whole text."""
     macro = MACROS[found["name"]]
     values, end = _arguments(text, found.end(), macro.count("#"))
     of = re.sub(r"#(\d)", lambda number: values[int(number[1]) - 1], macro)

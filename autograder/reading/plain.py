@@ -1,10 +1,10 @@
-"""MyST as plain Markdown, for a terminal or a notebook: what these cannot do is said in words.
+"""Converts MyST to plain Markdown, for a terminal or a notebook, with words in place of what these cannot show.
 
-A terminal gets formulas in the signs that it has; a notebook, which can show them, as LaTeX.
+A terminal gets formulas in Unicode symbols, a notebook in LaTeX.
 
-The chapters' parser comes with Jupyter Book, which learners do without. What the chapters use of MyST is little: fenced
-directives, roles, formulas, labels. What is computed when the book is built (pictures, output, numbers in sentences) is
-not there: a picture is told by its caption, a number is `COMPUTED`.
+MyST's own parser comes with Jupyter Book, which learners do not install. The chapters use a small part of MyST: fenced
+directives, roles, formulas and labels. Whatever the book's build computes is missing here: a picture is replaced by its
+caption, a number in a sentence by `COMPUTED`.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _quiz(kind: str, question: str, body: list[str], manner: Manner) -> list[str
 
 
 def _inline(text: str, manner: Manner) -> str:
-    """Roles, formulas and links of running text; what is code stays as it is."""
+    """Render the roles, formulas and links of running text; code stays unchanged."""
 
     def told(found: re.Match[str]) -> str:
         if found["role"]:

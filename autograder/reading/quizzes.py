@@ -18,7 +18,7 @@ _QUIZ = re.compile(
 
 
 class Option(NamedTuple):
-    """What can be chosen, and what is said to who chooses it."""
+    """One answer that a reader can choose, and the response to it."""
 
     text: str
     right: bool

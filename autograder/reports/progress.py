@@ -25,7 +25,7 @@ from autograder.wording import clean, in_points
 STEPS = 20
 """At least this many lines are printed without a terminal, if there are as many results."""
 SILENCE = 30.0
-"""After so many seconds without a line, the next result gets one."""
+"""Seconds without a line after which the next result gets one."""
 
 Advance = Callable[[SubmissionResult, int], None]
 

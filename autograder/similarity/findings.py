@@ -22,7 +22,7 @@ NEAR = 0.6
 UNUSUAL = 10.0
 """Least total weight of shared pieces that is worth a look; one change of a tree alters six pieces."""
 LONG = 80
-"""So many pieces do not equal the model solution's by chance, however many of the class have them."""
+"""Minimum number of pieces of an answer that equals the model solution by more than chance."""
 MOST_HAVING = 20
 """A piece that more answers have is not used to find pairs, since it makes no pair unusual."""
 MOST_PAIRS = 500
@@ -31,7 +31,7 @@ MOST_PAIRS = 500
 
 @dataclass(frozen=True)
 class Finding:
-    """Answers that are alike: all of `first` equal, or those of `first` near those of `second`."""
+    """Answers that are alike: those in `first` equal each other or, if there is a `second`, resemble those in it."""
 
     lesson: str
     exercise: str

@@ -91,7 +91,7 @@ def _groups(pairs: Iterable[tuple[float, str, str, list[str]]]) -> list[tuple[fl
 
 
 def _pairs(findings: Iterable[Finding]) -> list[tuple[float, str, str, list[str]]]:
-    """Unusual pairs over all exercises, those that share most first."""
+    """Unusual pairs over all exercises, in descending order of what they share."""
     weights: Counter[tuple[str, str]] = Counter()
     where: dict[tuple[str, str], list[str]] = {}
     for finding in findings:

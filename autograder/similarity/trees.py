@@ -22,7 +22,7 @@ SHINGLE = 6
 """Length, in nodes of the tree in reading order, of the runs that are compared."""
 _MIRRORED: dict[type[ast.cmpop], ast.cmpop] = {ast.Gt: ast.Lt(), ast.GtE: ast.LtE()}
 _LOCAL = "·"
-"""Stands for each of the answer's own names where it does not matter which."""
+"""Replaces each of the answer's own names where only its kind matters."""
 Written = tuple[ast.stmt, list[str]]
 _FIELDS_LEFT_OUT = frozenset({"ctx", "type_comment", "annotation", "returns", "kind", "type_params", "simple"})
 

@@ -34,8 +34,10 @@ CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 
 
 def lessons_of(app: Sphinx) -> list[str]:
-    """The lessons in `page_lessons` that this book contains."""
-    return [slug for slug in app.config.page_lessons if Path(app.srcdir, f"{slug}.md").is_file()]
+    """The lessons in `page_lessons` that this book contains; `one_page` builds a book of few pages."""
+    contents = getattr(app.config, "external_site_map", None)
+    there = [slug for slug in app.config.page_lessons if Path(app.srcdir, f"{slug}.md").is_file()]
+    return [slug for slug in there if contents is None or slug in contents]
 
 
 def look(app: Sphinx) -> None:

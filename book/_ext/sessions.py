@@ -129,6 +129,7 @@ class Shell:
             "HOME": str(home),
             "COLUMNS": str(WIDTH),
             "LC_ALL": "C.UTF-8",
+            "BACKPROP_SLIP_SECONDS": "0.5",  # all slips of the lessons that pages release take half a minute
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }

@@ -12,6 +12,10 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+_LIFT_FRESH = torch.ops.aten.lift_fresh.default
+_NESTED = (list, tuple)
+"""A constant, because every operation asks for it twice, and `list | tuple` would be made anew each time."""
+
 
 @dataclass(slots=True)
 class Known:
@@ -94,8 +98,8 @@ class LiveStorages(TorchDispatchMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         used: list[Tensor] = []
-        if func is not torch.ops.aten.lift_fresh.default:  # from `torch.tensor`, whose argument is new, so it counts
-            used += tensors_in((*args, *(kwargs or {}).values()))
+        if func is not _LIFT_FRESH:  # from `torch.tensor`, whose argument is new, so it counts
+            used = tensors_in((*args, *kwargs.values()) if kwargs else args)
             for tensor in used:
                 self._notice(tensor, counts=False)
         out = func(*args, **(kwargs or {}))
@@ -150,13 +154,15 @@ def is_mutable(func: Any) -> bool:
     return schema is not None and bool(schema.is_mutable)
 
 
-def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
+def tensors_in(values: Iterable[Any]) -> list[Tensor]:
     """The tensors among an operation's arguments or results, which may be nested in lists and tuples."""
+    found: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from tensors_in(value)
+            found.append(value)
+        elif isinstance(value, _NESTED):
+            found += tensors_in(value)
+    return found
 
 
 def storage_bytes(tensors: Iterable[Tensor]) -> int:

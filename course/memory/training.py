@@ -107,11 +107,6 @@ class Precision:
         if self.activations not in (2, 4):
             raise MemoryInputError(f"activations of {self.activations!r} bytes: there are 2 and 4")
 
-    @property
-    def per_parameter(self) -> int:
-        """Bytes per parameter of all states together."""
-        return self.weights + self.grads + self.master + 2 * self.moment
-
 
 PRECISIONS: dict[str, Precision] = {
     "mixed": Precision(),

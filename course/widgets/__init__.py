@@ -58,8 +58,10 @@ def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | 
         instead: HTML for readers without JavaScript.
 
     Raises:
-        ValueError: `values` has inf or nan, or the script cannot be put into a page.
+        ValueError: the widget lacks a script, a stylesheet or a frame, `values` has inf or nan, or the script cannot be
+            put into a page.
     """
+    _require_parts(name, frame)
     module, styles = (
         "".join((FOLDER / f"{part}.{kind}").read_text(encoding="utf-8") for part in ("common", name))
         for kind in ("js", "css")
@@ -76,6 +78,15 @@ def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | 
         f"<div></div><noscript><p>This experiment needs JavaScript.{see}</p>{instead}</noscript>"
         f'<script type="application/json">{text}</script><script>{program}</script></div>'
     )
+
+
+def _require_parts(name: str, frame: Frame | None) -> None:
+    """Raise `ValueError` with what to write if a widget is not whole."""
+    missing = [file for file in (f"{name}.js", f"{name}.css") if not (FOLDER / file).is_file()]
+    if missing:
+        raise ValueError(f"there is no {' and no '.join(missing)} in {FOLDER}: a widget {name!r} has both")
+    if frame is None and name not in FRAMES:
+        raise ValueError(f"{name!r} has no frame: add a row to FRAMES in course/widgets/frames.py, or give one")
 
 
 def require_stops(start: Mapping[str, Any], stops: Mapping[str, Collection[Any]]) -> None:

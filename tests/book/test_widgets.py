@@ -10,7 +10,8 @@ import pytest
 from bs4 import BeautifulSoup
 from widget_pages import Browser, assert_it_fits, page_of
 
-from course.widgets import FOLDER, gradient_flow
+from course.widgets import FOLDER, gradient_flow, show
+from course.widgets.frames import FRAMES
 
 pytestmark = pytest.mark.slow
 
@@ -183,3 +184,17 @@ def test_what_json_cannot_say_is_null() -> None:
 def test_data_of_another_form_is_refused(data: dict[str, list[float]], fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         gradient_flow(data)
+
+
+def test_what_a_widget_lacks_is_said() -> None:
+    with pytest.raises(ValueError, match=r"there is no dot\.js and no dot\.css in .*widgets: a widget 'dot' has both"):
+        show("dot", {})
+    with pytest.raises(ValueError, match=r"'common' has no frame: add a row to FRAMES in course/widgets/frames\.py"):
+        show("common", {})
+
+
+def test_every_widget_has_a_frame_and_a_module_of_tests() -> None:
+    names = {file.stem for file in FOLDER.glob("*.js")} - {"common"}
+    assert names == set(FRAMES)
+    tested = {file.stem.removeprefix("test_widget_") for file in Path(__file__).parent.glob("test_widget_*.py")}
+    assert names - tested == {"gradient_flow"}  # this module's

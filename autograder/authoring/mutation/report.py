@@ -24,7 +24,7 @@ class Counts:
 
     mutants: int
     killed: int
-    """All that did not survive; `by_others` and `ended` are among them."""
+    """Mutants that did not survive, including `by_others` and `ended`."""
     by_others: int
     """Killed by the checks of another exercise, after the mutant's own accepted it."""
     ended: int

@@ -9,10 +9,8 @@ hash does not cover is a problem, because its changes would go unnoticed.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
-import platform
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -23,6 +21,7 @@ from typing import Any
 
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import SAMPLE_CLASS
+from autograder.authoring.state import installed
 from autograder.authoring.tree import Course
 from autograder.judging.records.results import write_json
 from autograder.judging.version import module_files, with_imports
@@ -69,7 +68,7 @@ def _grader_files() -> frozenset[Path]:
 def version_of(rule: Rule, course: Course) -> str:
     """A hash of everything that decides what a rule finds in these lessons, read from the disk now."""
     found = hashlib.sha256(f"{rule.__name__} {course.exercise} {sorted(course.lessons.items())!r}\n".encode())
-    found.update(_environment().encode())
+    found.update(installed().encode())
     for file in sorted(files_deciding(rule, course)):
         found.update(f"\n{_named(file, course)} ".encode() + hashlib.sha256(content(file)).digest())
     return found.hexdigest()
@@ -83,18 +82,11 @@ def _named(file: Path, course: Course) -> str:
     return course.relative(file) if file.is_relative_to(course.root) or file.is_relative_to(ROOT) else file.name
 
 
-@cache
-def _environment() -> str:
-    """The interpreter, the machine, and every installed package with its version."""
-    installed = sorted(f"{one.name} {one.version}" for one in importlib.metadata.distributions())
-    return "\n".join([sys.version, platform.platform(), *installed])
-
-
 class JudgedWell:
     """The rules that found nothing, by lesson, in a file of JSON."""
 
     def __init__(self, file: Path) -> None:
-        """Reads the file. One that is missing or is not ours is an empty one."""
+        """Read the file; a missing file, or one with other content, counts as empty."""
         self._file = file
         self._begun: dict[str, str] = {}
         self.skipped = 0

@@ -46,7 +46,7 @@ class TimeBudget:
     @contextmanager
     def spending(self) -> Iterator[None]:
         """Charge the work inside to this budget. Raises `TimedOut` in the middle of it when the budget is spent."""
-        if not _can_interrupt():
+        if not can_interrupt():
             yield
             return
         before = signal.signal(signal.SIGPROF, self._on_timer)
@@ -81,7 +81,7 @@ class TimeBudget:
 def unhurried(compute: Callable[[], T]) -> T:
     """Call `compute` without charging the submission, for results that serve a whole class."""
     budget = TimeBudget._working
-    if budget is None or not _can_interrupt():
+    if budget is None or not can_interrupt():
         return compute()
     left = budget._until - time.process_time()
     signal.setitimer(signal.ITIMER_PROF, 0.0)
@@ -93,7 +93,7 @@ def unhurried(compute: Callable[[], T]) -> T:
         budget._set_timer(max(left, TICK_SECONDS))
 
 
-def _can_interrupt() -> bool:
+def can_interrupt() -> bool:
     """Whether a timer can interrupt this thread; in a browser, Python has the function but no timer."""
     return (
         sys.platform != "emscripten"

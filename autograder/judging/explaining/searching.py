@@ -11,7 +11,6 @@ import __future__
 import ast
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from autograder.diagnosis.mutation.variants import Variant, variants
 from autograder.diagnosis.relations.evidence import as_floats, telling
 from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.asking.run import Run
+from autograder.judging.asking.time_budget import can_interrupt
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.attribution import has_wrong_values
 from autograder.judging.explaining.diagnosis import Explanation
@@ -170,7 +170,7 @@ class Search:
 
 
 def _interruptible(candidates: Callable[[], Sequence[Candidate]]) -> Sequence[Candidate]:
-    if not _can_be_interrupted():
+    if not can_interrupt():
         raise SearchEnded
     return candidates()
 
@@ -347,11 +347,3 @@ def state_kept() -> Iterator[None]:
         torch.set_grad_enabled(grad)
         torch.autograd.set_detect_anomaly(anomaly)
         torch.set_rng_state(generator)
-
-
-def _can_be_interrupted() -> bool:
-    return (
-        sys.platform != "emscripten"
-        and hasattr(signal, "setitimer")
-        and threading.current_thread() is threading.main_thread()
-    )

@@ -52,7 +52,7 @@ class Line:
     excused: frozenset[str] = frozenset()
     """Lessons from which the student is excused."""
     excused_work: frozenset[str] = frozenset()
-    """Those of them that were handed in with work all the same."""
+    """The excused lessons that the student handed in with work nevertheless."""
 
     @property
     def worked(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Grades what lies in submission/ and writes results/results.json, at every end of it. Run as root, without the course.
+"""Grades the files in submission/, and writes results/results.json however that ends. Run as root, without the course.
 
 Submissions run in the sandbox, as a user who may read the solutions: the sandbox may not. Where the kernel cannot
 confine them, they run as another user who can read neither solutions nor salt. Visible cases alone are shown then, and
@@ -124,7 +124,7 @@ def graded_by(place: Path, folder: Path, files: list[Path], user: int, course: s
 
 
 def read_as(user: int, file: Path) -> bytes:
-    """The file, with the rights of the user who wrote it: a program of theirs may have put a link in its place."""
+    """Read the file as the user who wrote it, because their program may have replaced it by a link."""
     command = ["head", "--bytes", str(MOST_BYTES), str(file)]
     read = subprocess.run(command, user=user, group=user, extra_groups=[], capture_output=True, timeout=60, check=True)
     return read.stdout
@@ -138,7 +138,7 @@ def lessons_among(files: list[Path]) -> list[str]:
 
 
 def said_of(place: Path) -> list[str]:
-    """Which attempt this is, and whose, by what Gradescope knows."""
+    """A sentence with the attempt's number, time and students, from Gradescope's metadata."""
     try:
         known = json.loads((place / "submission_metadata.json").read_text(encoding="utf-8"))
         attempt = len(known.get("previous_submissions") or []) + 1

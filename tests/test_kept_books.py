@@ -1,0 +1,67 @@
+"""Answer books with few slips are written once, only whole files are used, and none of them lies beside the checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.answerbook.book import AnswerBook
+from autograder.authoring import answer_books, kept_books
+from autograder.authoring.answer_books import Written
+from autograder.authoring.release import SLIP_SECONDS, release
+from autograder.authoring.tree import AuthoringError, Course
+from course.syllabus import find_lesson
+
+LESSON = find_lesson("ch01_computation_graph")
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds for slips of each book that is written, of which the first is interrupted."""
+    found: list[float] = []
+
+    def write(*_: Any, slip_seconds: float) -> Written:
+        found.append(slip_seconds)
+        if len(found) == 1:
+            raise KeyboardInterrupt
+        return Written(AnswerBook(LESSON.slug, str(len(found))))
+
+    monkeypatch.setattr(kept_books, "FOLDER", tmp_path / "kept")
+    monkeypatch.setattr(answer_books, "written_for", write)
+    with pytest.raises(KeyboardInterrupt):
+        kept_books.read_kept(LESSON, slip_seconds=1)
+    return found
+
+
+def test_a_book_is_written_once(written: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupted write leaves nothing that would be used, and another version of the lesson is another book."""
+    assert [kept_books.read_kept(LESSON, slip_seconds=1).version for _ in range(3)] == ["2", "2", "2"]
+    assert kept_books.read_kept(LESSON, slip_seconds=0).version == "3"
+    monkeypatch.setattr(kept_books, "grader_version", lambda slug: "another")
+    assert kept_books.read_kept(LESSON, slip_seconds=1).version == "4"
+    assert written == [1, 1, 0, 1]
+    assert len(list((tmp_path / "kept").glob("*.book"))) == 3
+
+
+def test_other_packages_write_another_book(written: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    before = kept_books.read_kept(LESSON, slip_seconds=1).version
+    monkeypatch.setattr(kept_books, "installed", lambda: "another Python")
+    assert kept_books.read_kept(LESSON, slip_seconds=1).version != before
+
+
+def test_a_release_with_few_slips_leaves_no_book_beside_the_checks(
+    written: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next release, with all slips, would take it for a whole one."""
+    beside = tmp_path / "answers.book"
+    monkeypatch.setattr(Course, "answer_book", lambda self, slug: beside)
+    for name, (seconds, search) in enumerate((("2.5", True), ("2.5", False))):
+        monkeypatch.setenv(SLIP_SECONDS, seconds)
+        release(Course.at(), tmp_path / str(name), [LESSON.slug], search=search, say=lambda line: None)
+        assert not beside.exists()
+    assert written == [1, 2.5, 0]
+    monkeypatch.setenv(SLIP_SECONDS, "few")
+    with pytest.raises(AuthoringError, match=f"{SLIP_SECONDS} is 'few': set it to a number of seconds, or not at all"):
+        release(Course.at(), tmp_path / "none", [LESSON.slug], say=lambda line: None)
