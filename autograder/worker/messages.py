@@ -42,7 +42,7 @@ class CallFunction(_Call):
 
     do: Literal["call"]
     layout: NotRequired[str]
-    """How the arguments' arrays lie in memory, one of `layout.LAYOUTS`; row by row without it."""
+    """How the arguments' arrays lie in memory, as for `layout.arranged`; row by row without it."""
 
 
 class CallScenario(_Call):

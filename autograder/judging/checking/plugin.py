@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from autograder.judging.asking.run import Run
+from autograder.judging.checking.kinds import Kind, kinds_in
 from autograder.judging.checking.learner import Learner
 from autograder.judging.checking.reference import Reference
 from autograder.judging.records.errors import LearnerError, WorkerLost
@@ -68,6 +69,11 @@ class Checks:
         return self._random(request.node)
 
     @pytest.fixture
+    def kinds(self, request: pytest.FixtureRequest) -> list[Kind]:
+        """Arguments of every kind, for `check_kinds`."""
+        return self._kinds(request.node)
+
+    @pytest.fixture
     def inputs(self) -> str:
         """Which run of a check this is: "visible" or "hidden"."""
         return "visible"
@@ -82,6 +88,7 @@ class Checks:
             "learner": self._learner,
             "reference": lambda: self._reference,
             "rng": lambda: self._random(item),
+            "kinds": lambda: self._kinds(item),
         }
         given = item.callspec.params if hasattr(item, "callspec") else {}
         asked = item._fixtureinfo.argnames
@@ -122,13 +129,18 @@ class Checks:
         name = f"{self.lesson.slug}/{item.originalname}/{'visible' if salt == '' else 'hidden'}/{salt}"
         return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little"))
 
+    def _kinds(self, item: Any) -> list[Kind]:
+        check = identify(item)
+        assert check is not None
+        return kinds_in(self._reference.covering, check.exercise, self._random(item))
+
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run each check on visible and hidden inputs; on visible ones only if it draws no random numbers."""
         marker = metafunc.definition.get_closest_marker("exercise")
         if marker is None or "learner" not in metafunc.fixturenames:
             return
         kinds = ["visible"] if marker.kwargs["visible"] else []
-        if "rng" in metafunc.fixturenames or not kinds:
+        if {"rng", "kinds"} & set(metafunc.fixturenames) or not kinds:
             kinds.append("hidden")
         metafunc.fixturenames.append("inputs")
         metafunc.parametrize("inputs", kinds)

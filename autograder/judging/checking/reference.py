@@ -78,6 +78,8 @@ class Reference:
         places = Places() if root is None else Places(root)
         self._mistakes = places.mistakes(lesson.slug)
         self._source, self._scenario_folder = places.source(lesson.slug), places.scenarios(lesson.slug)
+        self.covering = places.covering(lesson.slug)
+        """The lesson's rows of levels, for checks of every kind of input."""
         self.module = load_module(self._source)
         self.implementations = self._implementations(self.module)
         self._known: dict[Key, Any] = {}

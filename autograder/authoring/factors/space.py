@@ -1,0 +1,162 @@
+"""Reads a lesson's `factors.toml`: which factors the arguments of each exercise have, and what no check varies.
+
+    [max_vjp]
+    arrays = { g = "float", x = "float" }
+    cases."the last axis" = { g = [3], x = [3, 4], axis = 1 }
+    without."x: shape 0-d" = "there is no maximum along no axis"
+
+A case gives each array's shape, and the call's other arguments; `below` bounds whole numbers. `same = ["g", "x"]`
+says that two arguments may be one object. A key of `without` names arguments, a factor and, unless it means all, levels
+of it; two such parts joined by `&` name pairs. The table `every` has reasons for all exercises of the lesson.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring.tree import AuthoringError
+from autograder.judging.checking.kinds import CASE, PLAIN, ROWS, SAME, TWICE, VARIOUS
+
+EVERY = "every"
+VALUES = {
+    "float": ("zeros", "tiny", "mixed", PLAIN),
+    "whole": (VARIOUS, "equal", PLAIN),
+}
+"""By kind of array; `plain` is for empty ones and single numbers: larger arrays have some plain entries anyway."""
+DTYPES = {"float": ("float64", "float32"), "float64": ("float64",), "whole": ("int64", "int32")}
+LAYOUTS = ("columns", "sliced", "repeated")
+"""Those that the rows combine; arguments that lie row by row are those of the other checks."""
+KEYS = {"arrays", "cases", "same", "without"}
+
+Allowed = Callable[[Mapping[str, str]], bool]
+
+
+@dataclass(frozen=True)
+class Space:
+    """The factors of one exercise."""
+
+    exercise: str
+    arrays: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, dict[str, Any]] = field(default_factory=dict)
+    same: tuple[str, ...] = ()
+    without: dict[str, str] = field(default_factory=dict)
+    """The reasons why no check has certain levels or pairs."""
+    own: tuple[str, ...] = ()
+    """Those of them that are not the whole lesson's."""
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each factor, by the factor's name; arrays of one size do not have those of several."""
+        found: dict[str, tuple[str, ...]] = {CASE: tuple(self.cases)}
+        for name, kind in self.arrays.items():
+            shapes = [tuple(case.get(name, ())) for case in self.cases.values()]
+            values = VALUES.get(kind, VALUES["float"])
+            found[f"{name} values"] = tuple(v for v in values if any(_fits(shape, v) for shape in shapes))
+            layouts = [one for one in (ROWS, *LAYOUTS) if any(_lies(shape, one) for shape in shapes)]
+            found |= {f"{name} layout": tuple(layouts)} if len(layouts) > 1 else {}
+            found |= {f"{name} dtype": DTYPES[kind]} if len(DTYPES[kind]) > 1 else {}
+        return found | ({SAME: ("two", TWICE)} if self.same else {})
+
+    @property
+    def constraints(self) -> list[tuple[tuple[str, ...], Allowed]]:
+        """Which levels occur together: names of factors, and a function that tells for their levels."""
+        levels = self.levels
+        found: list[tuple[tuple[str, ...], Allowed]] = []
+        for name in self.arrays:
+            values, layout = f"{name} values", f"{name} layout"
+            found.append(((CASE, values), self._rule(name, values, _fits)))
+            if layout in levels:
+                found.append(((CASE, layout), self._rule(name, layout, _lies)))
+                found.append(((CASE, values, layout), self._repeated(name)))
+        if self.same:
+            first, second = self.same
+            found.append(((CASE, SAME), self._one_shape(first, second)))
+            for factor in ("values", "layout", "dtype"):
+                pair = f"{first} {factor}", f"{second} {factor}"
+                if levels.keys() >= set(pair):
+                    found.append(((SAME, *pair), _alike(pair)))
+        return found
+
+    def _rule(self, name: str, factor: str, fits: Callable[[tuple[int, ...], str], bool]) -> Allowed:
+        return lambda row: fits(tuple(self.cases[row[CASE]].get(name, ())), row[factor])
+
+    def _repeated(self, name: str) -> Allowed:
+        """An expanded vector has one entry, and so no small one beside a large one."""
+
+        def allowed(row: Mapping[str, str]) -> bool:
+            shape = tuple(self.cases[row[CASE]].get(name, ()))
+            several = sum(length > 1 for length in shape) > 1
+            return several or (row[f"{name} layout"], row[f"{name} values"]) != ("repeated", "mixed")
+
+        return allowed
+
+    def _one_shape(self, first: str, second: str) -> Allowed:
+        def allowed(row: Mapping[str, str]) -> bool:
+            case = self.cases[row[CASE]]
+            return row[SAME] != TWICE or case.get(first, ()) == case.get(second, ())
+
+        return allowed
+
+    @property
+    def digest(self) -> str:
+        """A hash of what the rows are made of."""
+        made_of = [self.arrays, self.cases, self.same, self.levels]
+        return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
+
+
+def _alike(pair: tuple[str, str]) -> Allowed:
+    return lambda row: row[SAME] != TWICE or row[pair[0]] == row[pair[1]]
+
+
+def _fits(shape: tuple[int, ...], values: str) -> bool:
+    """Whether an array of this shape can have such values."""
+    if values == PLAIN:
+        return prod(shape) < 2
+    return prod(shape) > (1 if values in ("mixed", "equal") else 0)
+
+
+def _lies(shape: tuple[int, ...], layout: str) -> bool:
+    """Whether an array of this shape can have the layout; arrays of one entry or none have only one."""
+    if prod(shape) < 2:
+        return layout == ROWS
+    return layout != ROWS and (layout != "columns" or sum(length > 1 for length in shape) > 1)
+
+
+def spaces_in(path: Path) -> dict[str, Space]:
+    """What a lesson's `factors.toml` says, by exercise; empty if there is none. `AuthoringError` if it is wrong."""
+    if not path.is_file():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        every = content.pop(EVERY, {}).get("without", {})
+        return {exercise: _space(exercise, of_it, every) for exercise, of_it in content.items()}
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError, KeyError, ValueError) as error:
+        raise AuthoringError(f"{path.name}: it cannot be read ({error})") from None
+
+
+def _space(exercise: str, content: dict[str, Any], every: dict[str, str]) -> Space:
+    for key in content.keys() - KEYS:
+        raise ValueError(f"{exercise} has no {key!r}: there are {', '.join(sorted(KEYS))}")
+    arrays, cases = content.get("arrays", {}), content.get("cases", {})
+    for name, kind in arrays.items():
+        if kind not in DTYPES:
+            raise ValueError(f"{exercise}: {name} is {kind!r}, which is none of {', '.join(DTYPES)}")
+    own = content.get("without", {})
+    return Space(exercise, arrays, cases, tuple(content.get("same", ())), {**every, **own}, tuple(own))
+
+
+def pairs_of(levels: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Each two levels of two factors."""
+    names = list(levels)
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            for one in levels[first]:
+                for other in levels[second]:
+                    yield (first, one), (second, other)
