@@ -18,7 +18,7 @@ HEADER = """\
 
 
 def rows_of(space: Space) -> list[dict[str, str]]:
-    """Few rows that cover each pair of levels that can occur together; the same rows for the same factors."""
+    """Few rows that cover each pair of levels that can occur together, simple ones first; always the same rows."""
     from covertable import make  # for authors alone
 
     constraints = [
@@ -26,7 +26,7 @@ def rows_of(space: Space) -> list[dict[str, str]]:
     ]
     levels: dict[str, list[str]] = {name: list(of_it) for name, of_it in space.levels.items()}
     rows: list[Mapping[str, str]] = make(levels, constraints=constraints)
-    return [{name: row[name] for name in levels} for row in rows]
+    return sorted(({name: row[name] for name in levels} for row in rows), key=space.strangeness)
 
 
 def generated(course: Course) -> dict[Path, str]:

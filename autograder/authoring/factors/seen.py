@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.authoring.factors.reasons import Level
 from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.checking.expectations import as_arrays
 from autograder.judging.checking.reference import Reference
@@ -20,8 +21,6 @@ MOST_ENTRIES = 10_000
 """Larger arrays are not looked at: they are there for their size."""
 WIDE = 1e6
 """Entries this far apart are small ones beside large ones."""
-Level = tuple[str, str, str]
-"""An argument, a factor of it, and a level."""
 
 
 @dataclass
@@ -78,7 +77,7 @@ class Watched(LocalRun):
 
 def _layouts(request: Call, count: int) -> list[str]:
     """The layout of each argument of a call."""
-    layout = "" if request["do"] == "scenario" else request.get("layout", "")
+    layout = request.get("layout", "")
     if "," not in layout:
         return [layout or ROWS] * count
     found: list[str] = []

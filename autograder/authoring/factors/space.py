@@ -5,7 +5,8 @@
     cases."the last axis" = { g = [3], x = [3, 4], axis = 1 }
     without."x: shape 0-d" = "there is no maximum along no axis"
 
-A case gives each array's shape, and the call's other arguments; `below` bounds whole numbers. `same = ["g", "x"]`
+A case gives each array's shape, or the shapes of a list of arrays (`["none"]` for an empty list), and the call's other
+arguments; `below` bounds whole numbers. `same = ["g", "x"]`
 says that two arguments may be one object. A key of `without` names arguments, a factor and, unless it means all, levels
 of it; two such parts joined by `&` name pairs. The table `every` has reasons for all exercises of the lesson.
 """
@@ -21,8 +22,9 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.factors.reasons import Reasons
 from autograder.authoring.tree import AuthoringError
-from autograder.judging.checking.kinds import CASE, PLAIN, ROWS, SAME, TWICE, VARIOUS
+from autograder.judging.checking.kinds import CASE, LIKE, NO_ARRAYS, PLAIN, ROWS, SAME, TWICE, VARIOUS, mentioned
 
 EVERY = "every"
 VALUES = {
@@ -30,6 +32,8 @@ VALUES = {
     "whole": (VARIOUS, "equal", PLAIN),
 }
 """By kind of array; `plain` is for empty ones and single numbers: larger arrays have some plain entries anyway."""
+MEASURED = {"zeros": "zero", "tiny": "denormal"}
+"""The names of values where they are measured, and in reasons."""
 DTYPES = {"float": ("float64", "float32"), "float64": ("float64",), "whole": ("int64", "int32")}
 LAYOUTS = ("columns", "sliced", "repeated")
 """Those that the rows combine; arguments that lie row by row are those of the other checks."""
@@ -53,15 +57,19 @@ class Space:
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
-        """The levels of each factor, by the factor's name; arrays of one size do not have those of several."""
+        """The levels of each factor, by its name, without those that have a reason or that no shape allows."""
         found: dict[str, tuple[str, ...]] = {CASE: tuple(self.cases)}
+        reasons = Reasons(self.without)
         for name, kind in self.arrays.items():
-            shapes = [tuple(case.get(name, ())) for case in self.cases.values()]
-            values = VALUES.get(kind, VALUES["float"])
-            found[f"{name} values"] = tuple(v for v in values if any(_fits(shape, v) for shape in shapes))
-            layouts = [one for one in (ROWS, *LAYOUTS) if any(_lies(shape, one) for shape in shapes)]
-            found |= {f"{name} layout": tuple(layouts)} if len(layouts) > 1 else {}
-            found |= {f"{name} dtype": DTYPES[kind]} if len(DTYPES[kind]) > 1 else {}
+            shapes = [shape for case in self.cases.values() for shape in _shapes(case, name)]
+            values, dtypes = VALUES.get(kind, VALUES["float"]), DTYPES.get(kind, ())
+            for factor, levels in (
+                ("values", [one for one in values if any(_fits(shape, one) for shape in shapes)]),
+                ("layout", [one for one in (ROWS, *LAYOUTS) if any(_lies(shape, one) for shape in shapes)]),
+                ("dtype", dtypes),
+            ):
+                drawn = tuple(one for one in levels if not reasons.of_level((name, factor, MEASURED.get(one, one))))
+                found |= {f"{name} {factor}": drawn} if len(drawn) > 1 or factor == "values" else {}
         return found | ({SAME: ("two", TWICE)} if self.same else {})
 
     @property
@@ -85,14 +93,15 @@ class Space:
         return found
 
     def _rule(self, name: str, factor: str, fits: Callable[[tuple[int, ...], str], bool]) -> Allowed:
-        return lambda row: fits(tuple(self.cases[row[CASE]].get(name, ())), row[factor])
+        """Whether one of the argument's arrays can have a level."""
+        return lambda row: any(fits(shape, row[factor]) for shape in _shapes(self.cases[row[CASE]], name))
 
     def _repeated(self, name: str) -> Allowed:
         """An expanded vector has one entry, and so no small one beside a large one."""
 
         def allowed(row: Mapping[str, str]) -> bool:
-            shape = tuple(self.cases[row[CASE]].get(name, ()))
-            several = sum(length > 1 for length in shape) > 1
+            shapes = _shapes(self.cases[row[CASE]], name)
+            several = any(sum(length > 1 for length in shape) > 1 for shape in shapes)
             return several or (row[f"{name} layout"], row[f"{name} values"]) != ("repeated", "mixed")
 
         return allowed
@@ -104,11 +113,24 @@ class Space:
 
         return allowed
 
+    def strangeness(self, row: Mapping[str, str]) -> tuple[int, int]:
+        """What makes a row hard to read: how many levels feedback must mention, and how many entries it has."""
+        shapes = [shape for name in self.arrays for shape in _shapes(self.cases[row[CASE]], name)]
+        return len(mentioned(row)), sum(map(prod, shapes))
+
     @property
     def digest(self) -> str:
         """A hash of what the rows are made of."""
         made_of = [self.arrays, self.cases, self.same, self.levels]
         return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
+
+
+def _shapes(case: Mapping[str, Any], name: str) -> list[tuple[int, ...]]:
+    """The shape of an argument, or those of the arrays in a list; an empty list counts as an empty array."""
+    shape = case.get(name, [])
+    if shape == NO_ARRAYS:
+        return [(0,)]
+    return [tuple(one) for one in shape] if shape and isinstance(shape[0], list) else [tuple(shape)]
 
 
 def _alike(pair: tuple[str, str]) -> Allowed:
@@ -146,7 +168,7 @@ def _space(exercise: str, content: dict[str, Any], every: dict[str, str]) -> Spa
         raise ValueError(f"{exercise} has no {key!r}: there are {', '.join(sorted(KEYS))}")
     arrays, cases = content.get("arrays", {}), content.get("cases", {})
     for name, kind in arrays.items():
-        if kind not in DTYPES:
+        if kind not in DTYPES and kind.removeprefix(LIKE) not in arrays:
             raise ValueError(f"{exercise}: {name} is {kind!r}, which is none of {', '.join(DTYPES)}")
     own = content.get("without", {})
     return Space(exercise, arrays, cases, tuple(content.get("same", ())), {**every, **own}, tuple(own))

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections import defaultdict
 
 from autograder.authoring.factors.covering import written
+from autograder.authoring.factors.reasons import Reasons
 from autograder.authoring.factors.seen import Seen, Watched
 from autograder.authoring.factors.space import Space, spaces_in
-from autograder.authoring.factors.wanted import Reasons, in_words, levels_wanted, pairs_wanted
+from autograder.authoring.factors.wanted import in_words, levels_wanted, pairs_wanted
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.judging.session import Judge
 from autograder.wording import counted, enumeration
 
 NOT_YET = (
-    *("ch01_computation_graph", "ch02_chain_rule", "ch03_accumulation", "ch04_detachment", "ch05_autograd_engine"),
+    *("ch01_computation_graph", "ch04_detachment", "ch05_autograd_engine"),
     *("ch07_mlp_backprop", "ch08_custom_functions", "ch09_vanishing_gradients", "ch10_activation_memory"),
     *("ch11_checkpointing", "ch12_debugging", "ch13_beyond_first_order", "ch14_scaling_out"),
 )

@@ -23,6 +23,10 @@ CASE, SAME = "case", "same object"
 TWICE = "twice"
 PLAIN, VARIOUS, ROWS, DOUBLE = "plain", "various", "rows", "float64"
 """The levels of an array's values, layout and dtype that no label mentions."""
+LIKE = "like "
+"""Begins the kind of an array that has another one's dtype."""
+NO_ARRAYS = ["none"]
+"""The shape of a list without arrays."""
 LARGEST, SMALLEST = 20.0, 1e-5
 """The absolute values between which the entries of `mixed` arrays lie."""
 IN_WORDS = {
@@ -38,6 +42,12 @@ IN_WORDS = {
 RTOL = {"float64": 1e-9, "float32": 1e-4}
 
 
+def mentioned(levels: Mapping[str, str]) -> list[str]:
+    """The levels that a label mentions, apart from the case."""
+    usual = ("", PLAIN, VARIOUS, ROWS, DOUBLE, "int64", "two")
+    return [level for factor, level in levels.items() if factor != CASE and level not in usual]
+
+
 class NoRows(RuntimeError):
     """The exercise has no rows in its lesson's `covering.toml`, or the file is missing."""
 
@@ -47,9 +57,9 @@ class Cover:
     """The factors of an exercise with their levels, and rows that cover all pairs."""
 
     arrays: dict[str, str]
-    """By name: "float" (float64 or float32), "float64" or "whole" (int64 or int32)."""
+    """By name: "float" (float64 or float32), "float64", "whole" (int64 or int32), or "like x", with the dtype of x."""
     cases: dict[str, dict[str, Any]]
-    """By its name in feedback: the shape of each array, as a list, and options of the call."""
+    """By its name in feedback: each array's shape, or the shapes of a list of arrays, and options of the call."""
     rows: list[dict[str, str]]
     same: tuple[str, ...] = ()
     """Two arrays that may be one object."""
@@ -79,14 +89,15 @@ class Kind:
     @property
     def layout(self) -> str:
         """The arguments' layouts, for `learner.in_layout`: arrays first, in their order, then options."""
-        names = list(self.cover.arrays)
-        first = self.cover.same[0] if self.cover.same else ""
-        tokens = [self.levels.get(f"{name} layout", ROWS) for name in names]
+        return self.layout_of(*self.cover.arrays, *self.options)
+
+    def layout_of(self, *arguments: str) -> str:
+        """The layouts of these arguments; names of no array stand for arguments that are left as they are."""
+        tokens = [self.levels.get(f"{name} layout", ROWS) for name in arguments]
         if self.levels.get(SAME) == TWICE:
-            tokens = [
-                f"={names.index(first)}" if n in self.cover.same[1:] else t for n, t in zip(names, tokens, strict=True)
-            ]
-        return ",".join([*tokens, *(ROWS for _ in self.options)])
+            first, second = self.cover.same
+            tokens[arguments.index(second)] = f"={arguments.index(first)}"
+        return ",".join(tokens) if len(tokens) > 1 else tokens[0]
 
     @property
     def label(self) -> str:
@@ -96,36 +107,45 @@ class Kind:
             if self.levels.get(SAME) == TWICE and name in self.cover.same[1:]:
                 words.append(f"{name} the same object as {self.cover.same[0]}")
                 continue
-            levels = [self.levels.get(f"{name} {factor}", "") for factor in ("values", "dtype", "layout")]
-            said = [IN_WORDS.get(one, one) for one in levels if one not in ("", PLAIN, VARIOUS, ROWS, DOUBLE, "int64")]
+            levels = {factor: self.levels.get(f"{name} {factor}", "") for factor in ("values", "dtype", "layout")}
+            said = [IN_WORDS.get(one, one) for one in mentioned(levels)]
             words += [f"{name} {' and '.join(said)}"] if said else []
         return "; ".join(words)
 
-    @property
-    def rtol(self) -> float:
-        """The relative tolerance of the least precise array."""
-        return max(RTOL.get(self.levels.get(f"{name} dtype", DOUBLE), 0.0) for name in self.cover.arrays)
+    def tolerance(self, expected: Any, arguments: Any = (), *, by_entry: bool = False) -> dict[str, float]:
+        """The tolerances `rtol` and `atol`, those of the least precise array.
 
-    @property
-    def smallest(self) -> float:
-        """Twice the least positive number of the least precise array."""
-        dtypes = [level for factor, level in self.levels.items() if factor.endswith(" dtype") and "float" in level]
-        return 2 * max(float(np.finfo(one).smallest_subnormal) for one in (*dtypes, DOUBLE))
+        Args:
+            arguments: what the answer is computed from; its largest entries, and those of `expected`, give the scale.
+            by_entry: whether each entry is computed alone, so that small ones beside large ones are right, too.
+        """
+        dtypes = [level for factor, level in self.levels.items() if factor.endswith(" dtype")]
+        rtol = max(RTOL.get(one, 0.0) for one in (*dtypes, DOUBLE))
+        if by_entry:
+            smallest = max(float(np.finfo(one).smallest_subnormal) for one in (*dtypes, DOUBLE) if one in RTOL)
+            return {"rtol": rtol, "atol": 2 * smallest}
+        return {"rtol": rtol, "atol": rtol / 10 * max(1.0, _largest(expected), _largest(arguments))}
 
     def _array(self, name: str, kind: str) -> Any:
-        case = self.cover.cases[self.levels[CASE]]
-        shape, values = tuple(case.get(name, ())), self.levels.get(f"{name} values", PLAIN)
-        repeated = next((i for i, length in enumerate(shape) if length > 1), None)
+        shape = self.cover.cases[self.levels[CASE]].get(name, [])
+        if shape and isinstance(shape[0], list):
+            return [self._one(name, kind, tuple(one)) for one in shape]
+        return [] if shape == NO_ARRAYS else self._one(name, kind, tuple(shape))
+
+    def _one(self, name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
+        values, below = self.levels.get(f"{name} values", PLAIN), self.cover.cases[self.levels[CASE]].get("below", 3)
+        several = next((i for i, length in enumerate(shape) if length > 1), None)
         drawn = list(shape)
-        if self.levels.get(f"{name} layout") == "repeated" and repeated is not None:
-            drawn[repeated] = 1
+        if self.levels.get(f"{name} layout") == "repeated" and several is not None:
+            drawn[several] = 1
         if kind == "whole":
-            array = self.rng.integers(case.get("below", 3), size=drawn)
+            array = self.rng.integers(below, size=drawn)
             if values == "equal" and array.size:
                 array[...] = array.flat[0]
         else:
             array = _floats(self.rng, tuple(drawn), values)
-        array = array.astype(self.levels.get(f"{name} dtype", array.dtype.name))
+        of = kind.removeprefix(LIKE) if kind.startswith(LIKE) else name
+        array = array.astype(self.levels.get(f"{of} dtype", array.dtype.name))
         if values == "tiny":
             array = _with_tiny(array)
         return np.broadcast_to(array, shape).copy()
@@ -174,19 +194,19 @@ def check_kinds(
         kinds: from the fixture of that name.
         name: of the exercise.
         names: of the outputs, as for `expect_close`.
-        by_entry: whether each entry is computed alone, so that small ones beside large ones are right, too. Otherwise
-            entries are compared on the scale of the largest one, because sums round.
+        by_entry: as for `Kind.tolerance`. Otherwise entries are compared on the scale of the largest, as sums round.
     """
     for kind in kinds:
         arguments = [*kind.drawn.values(), *kind.options.values()]
         expected = getattr(reference, name)(*arguments)
         got = getattr(learner.in_layout(kind.layout), name)(*arguments)
-        scale = max(1.0, _largest(expected), _largest(arguments))
-        atol = kind.smallest if by_entry else kind.rtol * scale / 10
-        expect_close(got, expected, names=names, case=kind.label, rtol=kind.rtol, atol=atol)
+        tolerance = kind.tolerance(expected, arguments, by_entry=by_entry)
+        expect_close(got, expected, names=names, case=kind.label, **tolerance)
 
 
 def _largest(value: Any) -> float:
+    if isinstance(value, Mapping):
+        value = list(value.values())
     if isinstance(value, tuple | list):
         return max(map(_largest, value), default=0.0)
     array = np.abs(np.asarray(value))

@@ -46,7 +46,7 @@ class Learner:
         return _Scenarios(self)
 
     def in_layout(self, layout: str) -> Learner:
-        """The same functions, called with arrays that lie in memory in a layout of `worker.layout.LAYOUTS`.
+        """The same functions and scenarios, called with arrays in a layout that `worker.layout.arranged` describes.
 
         Calls with data alone are repeated in other layouts anyway; those that pass functions are not, because checks
         may count how often the functions are called.
@@ -109,7 +109,9 @@ class Learner:
         exercise = self._lesson.exercise(record.exercise)
         names = _argument_names(inspect.signature(self._reference.scenarios[name]), (None, *args), {})[1:]
         record.calls.append(Call(name, tuple(zip(names, as_arrays(args), strict=True)), scenario=True))
-        request = request_of(exercise.name, list(args), scenario=name, forbidden=exercise.forbidden)
+        request = request_of(
+            exercise.name, list(args), scenario=name, forbidden=exercise.forbidden, layout=self._layout
+        )
         answer = self._run.ask(request, exercise.seconds)
         return self._value(exercise.name, names, answer)
 
