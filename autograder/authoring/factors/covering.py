@@ -11,6 +11,8 @@ from autograder.authoring.factors.space import Space, spaces_in
 from autograder.authoring.tree import Course
 from autograder.toml_text import toml_key, toml_value
 
+TRIES = 20
+"""How many covering arrays are made, of which the shortest is taken: each row is a call in every check of a class."""
 HEADER = """\
 # Rows of levels, by number, in which each two levels of two factors occur together, where they can. Written by
 # `backprop build` from factors.toml.
@@ -25,8 +27,8 @@ def rows_of(space: Space) -> list[dict[str, str]]:
         {"operator": "fn", "requires": list(names), "evaluate": allowed} for names, allowed in space.constraints
     ]
     levels: dict[str, list[str]] = {name: list(of_it) for name, of_it in space.levels.items()}
-    rows: list[Mapping[str, str]] = make(levels, constraints=constraints)
-    return sorted(({name: row[name] for name in levels} for row in rows), key=space.strangeness)
+    tried: list[list[Mapping[str, str]]] = [make(levels, constraints=constraints, salt=str(n)) for n in range(TRIES)]
+    return sorted(({name: row[name] for name in levels} for row in min(tried, key=len)), key=space.strangeness)
 
 
 def generated(course: Course) -> dict[Path, str]:

@@ -24,19 +24,18 @@ from typing import Any
 
 from autograder.authoring.factors.reasons import Reasons
 from autograder.authoring.tree import AuthoringError
-from autograder.judging.checking.kinds import CASE, LIKE, NO_ARRAYS, PLAIN, ROWS, SAME, TWICE, VARIOUS, mentioned
+from autograder.judging.checking.kinds import CASE, LIKE, NO_ARRAYS, PLAIN, ROWS, SAME, TWICE, mentioned
 
 EVERY = "every"
-VALUES = {
-    "float": ("zeros", "tiny", "mixed", PLAIN),
-    "whole": (VARIOUS, "equal", PLAIN),
-}
-"""By kind of array; `plain` is for empty ones and single numbers: larger arrays have some plain entries anyway."""
+VALUES = (PLAIN, "zeros", "tiny")
+"""Of single numbers: larger arrays have entries of each kind, beside each other."""
 MEASURED = {"zeros": "zero", "tiny": "denormal"}
 """The names of values where they are measured, and in reasons."""
 DTYPES = {"float": ("float64", "float32"), "float64": ("float64",), "whole": ("int64", "int32")}
 LAYOUTS = ("columns", "sliced", "repeated")
 """Those that the rows combine; arguments that lie row by row are those of the other checks."""
+VERSION = 2
+"""Raise it when the same factors give other rows."""
 KEYS = {"arrays", "cases", "same", "without"}
 
 Allowed = Callable[[Mapping[str, str]], bool]
@@ -62,14 +61,15 @@ class Space:
         reasons = Reasons(self.without)
         for name, kind in self.arrays.items():
             shapes = [shape for case in self.cases.values() for shape in _shapes(case, name)]
-            values, dtypes = VALUES.get(kind, VALUES["float"]), DTYPES.get(kind, ())
+            values = VALUES if kind != "whole" and all(prod(shape) == 1 for shape in shapes) else ()
+            dtypes = DTYPES.get(kind, ())
             for factor, levels in (
-                ("values", [one for one in values if any(_fits(shape, one) for shape in shapes)]),
+                ("values", values),
                 ("layout", [one for one in (ROWS, *LAYOUTS) if any(_lies(shape, one) for shape in shapes)]),
                 ("dtype", dtypes),
             ):
                 drawn = tuple(one for one in levels if not reasons.of_level((name, factor, MEASURED.get(one, one))))
-                found |= {f"{name} {factor}": drawn} if len(drawn) > 1 or factor == "values" else {}
+                found |= {f"{name} {factor}": drawn} if len(drawn) > 1 else {}
         return found | ({SAME: ("two", TWICE)} if self.same else {})
 
     @property
@@ -78,15 +78,12 @@ class Space:
         levels = self.levels
         found: list[tuple[tuple[str, ...], Allowed]] = []
         for name in self.arrays:
-            values, layout = f"{name} values", f"{name} layout"
-            found.append(((CASE, values), self._rule(name, values, _fits)))
-            if layout in levels:
-                found.append(((CASE, layout), self._rule(name, layout, _lies)))
-                found.append(((CASE, values, layout), self._repeated(name)))
+            layout = f"{name} layout"
+            found += [((CASE, layout), self._rule(name, layout, _lies))] if layout in levels else []
         if self.same:
             first, second = self.same
             found.append(((CASE, SAME), self._one_shape(first, second)))
-            for factor in ("values", "layout", "dtype"):
+            for factor in ("layout", "dtype"):
                 pair = f"{first} {factor}", f"{second} {factor}"
                 if levels.keys() >= set(pair):
                     found.append(((SAME, *pair), _alike(pair)))
@@ -95,16 +92,6 @@ class Space:
     def _rule(self, name: str, factor: str, fits: Callable[[tuple[int, ...], str], bool]) -> Allowed:
         """Whether one of the argument's arrays can have a level."""
         return lambda row: any(fits(shape, row[factor]) for shape in _shapes(self.cases[row[CASE]], name))
-
-    def _repeated(self, name: str) -> Allowed:
-        """An expanded vector has one entry, and so no small one beside a large one."""
-
-        def allowed(row: Mapping[str, str]) -> bool:
-            shapes = _shapes(self.cases[row[CASE]], name)
-            several = any(sum(length > 1 for length in shape) > 1 for shape in shapes)
-            return several or (row[f"{name} layout"], row[f"{name} values"]) != ("repeated", "mixed")
-
-        return allowed
 
     def _one_shape(self, first: str, second: str) -> Allowed:
         def allowed(row: Mapping[str, str]) -> bool:
@@ -121,7 +108,7 @@ class Space:
     @property
     def digest(self) -> str:
         """A hash of what the rows are made of."""
-        made_of = [self.arrays, self.cases, self.same, self.levels]
+        made_of = [VERSION, self.arrays, self.cases, self.same, self.levels]
         return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
 
 
@@ -135,13 +122,6 @@ def _shapes(case: Mapping[str, Any], name: str) -> list[tuple[int, ...]]:
 
 def _alike(pair: tuple[str, str]) -> Allowed:
     return lambda row: row[SAME] != TWICE or row[pair[0]] == row[pair[1]]
-
-
-def _fits(shape: tuple[int, ...], values: str) -> bool:
-    """Whether an array of this shape can have such values."""
-    if values == PLAIN:
-        return prod(shape) < 2
-    return prod(shape) > (1 if values in ("mixed", "equal") else 0)
 
 
 def _lies(shape: tuple[int, ...], layout: str) -> bool:

@@ -28,7 +28,7 @@ IN_PAIRS = {
 }
 """The levels that are paired: two axes are as good as more there, 0 as good as -0."""
 FEW = ("0-d", "empty", "one entry")
-"""Shapes of arrays that lie in memory in one way only, and do not have several values."""
+"""Shapes of arrays that lie in memory in one way only, and have one value or none."""
 
 
 def levels_wanted(seen: Seen) -> list[Level]:
@@ -59,11 +59,9 @@ def _together(two: set[tuple[str, str]], several_axes: bool) -> bool:
     """Whether an array can have both levels; `several_axes`: whether it ever has more than one axis."""
     of = dict(two)
     shape, values, layout = of.get("shape", ""), of.get("values", ""), of.get("layout", "")
-    if shape in FEW and (layout or values in ("ties", "mixed", "minus zero", "equal") or (values and shape == "empty")):
-        return False  # a single zero is either 0 or -0
-    if shape == "1 axis" and layout == "columns":
+    if (shape in FEW and (layout or values)) or (shape == "1 axis" and layout == "columns"):
         return False
-    return several_axes or layout != "repeated" or values != "mixed"
+    return several_axes or layout != "repeated" or not values
 
 
 def in_words(level: Level) -> str:

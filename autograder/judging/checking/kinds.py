@@ -10,7 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from autograder.judging.checking.expectations import expect_close
 CASE, SAME = "case", "same object"
 """Factors of a call: which shapes and options it has; whether two of its arguments are one object."""
 TWICE = "twice"
-PLAIN, VARIOUS, ROWS, DOUBLE = "plain", "various", "rows", "float64"
+PLAIN, MIXED, ROWS, DOUBLE = "plain", "mixed", "rows", "float64"
 """The levels of an array's values, layout and dtype that no label mentions."""
 LIKE = "like "
 """Begins the kind of an array that has another one's dtype."""
@@ -33,10 +33,8 @@ IN_WORDS = {
     "columns": "column by column",
     "sliced": "backwards with gaps in memory",
     "repeated": "expanded, so that its entries repeat",
-    "zeros": "with 0 and -0",
-    "tiny": "with denormal numbers",
-    "mixed": "with small entries beside large ones",
-    "equal": "with equal entries",
+    "zeros": "0",
+    "tiny": "a denormal number",
 }
 """How a label names a level."""
 RTOL = {"float64": 1e-9, "float32": 1e-4}
@@ -44,7 +42,7 @@ RTOL = {"float64": 1e-9, "float32": 1e-4}
 
 def mentioned(levels: Mapping[str, str]) -> list[str]:
     """The levels that a label mentions, apart from the case."""
-    usual = ("", PLAIN, VARIOUS, ROWS, DOUBLE, "int64", "two")
+    usual = ("", PLAIN, ROWS, DOUBLE, "int64", "two")
     return [level for factor, level in levels.items() if factor != CASE and level not in usual]
 
 
@@ -72,6 +70,7 @@ class Kind:
     cover: Cover
     levels: Mapping[str, str]
     rng: np.random.Generator
+    number: int = 0
     drawn: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -80,13 +79,13 @@ class Kind:
             one = self.drawn.get(twice[0]) if name in twice[1:] else None
             self.drawn[name] = self._array(name, kind) if one is None else one
 
-    @property
+    @cached_property
     def options(self) -> dict[str, Any]:
         """The case's other arguments."""
         case = self.cover.cases[self.levels[CASE]]
         return {name: value for name, value in case.items() if name not in self.cover.arrays and name != "below"}
 
-    @property
+    @cached_property
     def layout(self) -> str:
         """The arguments' layouts, for `learner.in_layout`: arrays first, in their order, then options."""
         return self.layout_of(*self.cover.arrays, *self.options)
@@ -99,7 +98,7 @@ class Kind:
             tokens[arguments.index(second)] = f"={arguments.index(first)}"
         return ",".join(tokens) if len(tokens) > 1 else tokens[0]
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The row in words, for feedback."""
         words = [self.levels[CASE]]
@@ -133,50 +132,48 @@ class Kind:
         return [] if shape == NO_ARRAYS else self._one(name, kind, tuple(shape))
 
     def _one(self, name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
-        values, below = self.levels.get(f"{name} values", PLAIN), self.cover.cases[self.levels[CASE]].get("below", 3)
+        dtype = self.levels.get(f"{kind.removeprefix(LIKE) if kind.startswith(LIKE) else name} dtype", DOUBLE)
         several = next((i for i, length in enumerate(shape) if length > 1), None)
         drawn = list(shape)
         if self.levels.get(f"{name} layout") == "repeated" and several is not None:
             drawn[several] = 1
         if kind == "whole":
-            array = self.rng.integers(below, size=drawn)
-            if values == "equal" and array.size:
-                array[...] = array.flat[0]
+            array = self.rng.integers(self.cover.cases[self.levels[CASE]].get("below", 3), size=drawn)
+            array = array.astype(self.levels.get(f"{name} dtype", array.dtype.name))
+            if array.size > 1:
+                array.flat[-1] = array.flat[0]
         else:
-            array = _floats(self.rng, tuple(drawn), values)
-        of = kind.removeprefix(LIKE) if kind.startswith(LIKE) else name
-        array = array.astype(self.levels.get(f"{of} dtype", array.dtype.name))
-        if values == "tiny":
-            array = _with_tiny(array)
-        return np.broadcast_to(array, shape).copy()
+            array = _floats(self.rng, tuple(drawn)).astype(dtype)
+            array = _special(
+                self.rng, array, self.levels.get(f"{name} values", MIXED if array.size > 1 else PLAIN), self.number
+            )
+        array = np.broadcast_to(array, shape).copy()
+        array.flags.writeable = False  # all submissions are asked about the same arrays
+        return array
 
 
-def _floats(rng: np.random.Generator, shape: tuple[int, ...], values: str) -> np.ndarray:
-    """Random numbers of both signs, from 0.3 to 2.3, with entries of the kind `values`."""
-    array = np.asarray(rng.uniform(0.3, 2.3, size=shape) * rng.choice([-1.0, 1.0], size=shape))
+def _floats(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Random numbers of both signs, from 0.3 to 2.3."""
+    return np.asarray(rng.uniform(0.3, 2.3, size=shape) * rng.choice([-1.0, 1.0], size=shape))
+
+
+def _special(rng: np.random.Generator, array: np.ndarray, values: str, first: int) -> np.ndarray:
+    """`array` with entries of 0, -0, a denormal number, a small one, a large one and a tie.
+
+    If there is no room for all, those from number `first` on; a single number is one of them, or what it was.
+    """
+    smallest = np.finfo(array.dtype).smallest_subnormal
+    if values != MIXED:
+        return np.full_like(
+            array, {"zeros": 0.0, "tiny": smallest, PLAIN: array.flat[0] if array.size else 0.0}[values]
+        )
     flat = array.reshape(-1)
     places = rng.permutation(array.size)
-    if values == "zeros":
-        for place, zero in zip(places, (0.0, -0.0), strict=False):
-            flat[place] = zero
-        if array.size > 3:
-            flat[places[2]] = flat[places[3]]
-    elif values == "mixed" and array.size:
-        sizes = 10 ** rng.uniform(np.log10(SMALLEST), np.log10(LARGEST), size=array.size)
-        sizes[places[:2]] = [LARGEST, SMALLEST][: array.size]
-        flat *= sizes / np.abs(flat)
-    elif values == "tiny" and array.ndim > 1 and array.shape[0] > 1:
-        array[-1] = array[0]
+    entries = np.roll([0.0, smallest, LARGEST, SMALLEST, -0.0], -first)
+    flat[places[: len(entries)]] = entries[: array.size]
+    if array.size > len(entries) + 1:
+        flat[places[-1]] = flat[places[-2]]
     return array
-
-
-def _with_tiny(array: np.ndarray) -> np.ndarray:
-    """`array` with denormal numbers at every second place of the last axis, so that equal rows stay equal."""
-    smallest = np.finfo(array.dtype).smallest_subnormal
-    if array.ndim:
-        array[..., ::2] = np.sign(array[..., ::2]) * smallest
-        return array
-    return np.asarray(np.sign(array) * smallest)
 
 
 def check_kinds(
@@ -215,16 +212,21 @@ def _largest(value: Any) -> float:
 
 def kinds_in(path: Path, exercise: str, rng: np.random.Generator) -> list[Kind]:
     """The rows of an exercise in its lesson's `covering.toml`, with drawn arguments. Raises `NoRows`."""
-    covers = covers_in(path, path.stat().st_mtime_ns) if path.is_file() else {}
+    covers = covers_in(path)
     if exercise not in covers:
         raise NoRows(f"{exercise} has no rows in {path.name}: list it in factors.toml and run `backprop build`")
     cover = covers[exercise]
-    return [Kind(cover, row, rng) for row in cover.rows]
+    return [Kind(cover, row, rng, number) for number, row in enumerate(cover.rows)]
+
+
+def covers_in(path: Path) -> dict[str, Cover]:
+    """What a lesson's `covering.toml` says, by exercise; empty if there is none."""
+    return _covers_in(path, path.stat().st_mtime_ns) if path.is_file() else {}
 
 
 @cache
-def covers_in(path: Path, written: int) -> dict[str, Cover]:
-    """What a lesson's `covering.toml` says, by exercise; `written` is the file's time, so that a new one is read."""
+def _covers_in(path: Path, written: int) -> dict[str, Cover]:
+    """As above; `written` is the file's time, so that a new one is read."""
     content: dict[str, dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))
     return {exercise: _cover(of_it) for exercise, of_it in content.items()}
 

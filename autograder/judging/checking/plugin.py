@@ -52,6 +52,8 @@ class Checks:
         self.records: dict[str, Record] = {}
         """By item id, the records of the checks that pytest itself ran."""
         self._reference = reference
+        self._drawn: dict[CheckId, list[Kind]] = {}
+        """The arguments of every kind by check, drawn once."""
 
     @pytest.fixture
     def reference(self) -> Reference:
@@ -59,9 +61,9 @@ class Checks:
         return self._reference
 
     @pytest.fixture
-    def learner(self) -> Learner:
+    def learner(self, request: pytest.FixtureRequest) -> Learner:
         """The submission's functions."""
-        return self._learner()
+        return self._learner(request.node)
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
@@ -85,7 +87,7 @@ class Checks:
         Raises `TypeError` if the check asks for a fixture that does not exist.
         """
         values: dict[str, Callable[[], Any]] = {
-            "learner": self._learner,
+            "learner": lambda: self._learner(item),
             "reference": lambda: self._reference,
             "rng": lambda: self._random(item),
             "kinds": lambda: self._kinds(item),
@@ -119,9 +121,11 @@ class Checks:
                 if not record.failures:
                     record.comparisons.append(_unusable(record))
 
-    def _learner(self) -> Learner:
+    def _learner(self, item: Any) -> Learner:
         assert self.run is not None
-        return Learner(self.lesson, self.run, self._reference)
+        check = identify(item)
+        drawn = check is not None and check.exercise in self._reference.drawn
+        return Learner(self.lesson, self.run, self._reference, drawn=drawn)
 
     def _random(self, item: Any) -> np.random.Generator:
         check = identify(item)
@@ -132,7 +136,9 @@ class Checks:
     def _kinds(self, item: Any) -> list[Kind]:
         check = identify(item)
         assert check is not None
-        return kinds_in(self._reference.covering, check.exercise, self._random(item))
+        if check not in self._drawn:
+            self._drawn[check] = kinds_in(self._reference.covering, check.exercise, self._random(item))
+        return self._drawn[check]
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run each check on visible and hidden inputs; on visible ones only if it draws no random numbers."""

@@ -44,9 +44,8 @@ def test_batchnorm_degenerate_batches(learner, reference, rng):
 def test_batchnorm_dtypes(learner, reference, rng):
     """dx has the dtype of x, dgamma that of gamma, dbeta that of beta."""
     for case, dtypes in NORM_DTYPES.items():
-        for shape in [(4, 3), (5, 2)]:
-            arguments = norm_arguments(rng, shape, 2, dtypes)
-            agree_norm(learner.batchnorm_vjp, reference.batchnorm_vjp, arguments, case, eps=0.0, **SINGLE)
+        arguments = norm_arguments(rng, (3, 4), 2, dtypes)
+        agree_norm(learner.batchnorm_vjp, reference.batchnorm_vjp, arguments, case, eps=0.0, **SINGLE)
 
 
 @exercise("batchnorm_vjp")

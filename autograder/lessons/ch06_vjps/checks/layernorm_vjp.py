@@ -45,9 +45,8 @@ def test_layernorm_eps(learner, reference, rng):
 def test_layernorm_dtypes(learner, reference, rng):
     """dx has the dtype of x, dgamma that of gamma, dbeta that of beta."""
     for case, dtypes in NORM_DTYPES.items():
-        for shape in [(3, 4), (2, 2, 5)]:
-            arguments = norm_arguments(rng, shape, 2, dtypes)
-            agree_norm(learner.layernorm_vjp, reference.layernorm_vjp, arguments, case, eps=0.0, **SINGLE)
+        arguments = norm_arguments(rng, (3, 4), 2, dtypes)
+        agree_norm(learner.layernorm_vjp, reference.layernorm_vjp, arguments, case, eps=0.0, **SINGLE)
 
 
 @exercise("layernorm_vjp")

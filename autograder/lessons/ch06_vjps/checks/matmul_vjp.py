@@ -75,8 +75,7 @@ def test_matmul_dtypes(learner, reference, rng):
     """Each gradient has the dtype of its matrix."""
     for case, dtypes in OPERAND_DTYPES.items():
         words = case.replace("a float", "A float").replace("b float", "B float").replace("operands", "matrices")
-        for shapes in [((2, 2), (2, 2)), ((2, 3), (3, 4))]:
-            agree_matmul(learner, reference, rng, {words: shapes}, dtypes, **SINGLE)
+        agree_matmul(learner, reference, rng, {words: ((2, 3), (3, 4))}, dtypes, **SINGLE)
 
 
 @exercise("matmul_vjp")

@@ -71,8 +71,7 @@ def test_pooling_ties(learner, reference, rng):
 def test_pooling_dtypes(learner, reference, rng):
     """dx has the dtype of x."""
     for case, (g_dtype, x_dtype) in DTYPES.items():
-        for shape in [(1, 1, 2, 4), (2, 2, 4, 4)]:
-            agree_pool(learner, reference, rng, distinct(rng, shape, x_dtype), 2, case, g_dtype, **SINGLE)
+        agree_pool(learner, reference, rng, distinct(rng, (2, 2, 4, 4), x_dtype), 2, case, g_dtype, **SINGLE)
 
 
 @exercise("maxpool2d_vjp")

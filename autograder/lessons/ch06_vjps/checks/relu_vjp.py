@@ -38,7 +38,7 @@ def test_relu_at_zero(learner, reference, rng):
 def test_relu_dtypes(learner, reference, rng):
     """dx has the dtype of x."""
     for case, (g_dtype, x_dtype) in DTYPES.items():
-        inputs = {case: distinct(rng, (4, 3), x_dtype), f"{case}, 0-d": np.asarray(rng.uniform(0.5, 1), x_dtype)}
+        inputs = {case: distinct(rng, (4, 3), x_dtype)}
         agree_activation(learner, reference, rng, "relu_vjp", inputs, g_dtype, **SINGLE)
 
 

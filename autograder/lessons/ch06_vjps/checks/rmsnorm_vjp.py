@@ -40,9 +40,8 @@ def test_rmsnorm_eps(learner, reference, rng):
 def test_rmsnorm_dtypes(learner, reference, rng):
     """dx has the dtype of x, dgamma that of gamma."""
     for case, dtypes in NORM_DTYPES.items():
-        for shape in [(3, 4), (2, 2, 5)]:
-            arguments = norm_arguments(rng, shape, 1, dtypes)
-            agree_norm(learner.rmsnorm_vjp, reference.rmsnorm_vjp, arguments, case, eps=0.0, **SINGLE)
+        arguments = norm_arguments(rng, (3, 4), 1, dtypes)
+        agree_norm(learner.rmsnorm_vjp, reference.rmsnorm_vjp, arguments, case, eps=0.0, **SINGLE)
 
 
 @exercise("rmsnorm_vjp")
