@@ -167,7 +167,7 @@ def _check(course: Course, names: list[str], *, nbgrader: bool, judged_well: Pat
         echo(str(problem))
     unasked = [slug for part in parts for slug in rules.not_yet(part)]
     if unasked:
-        echo(f"Factors of arguments are not yet asked of {', '.join(unasked)}: no factors.toml.")
+        echo(f"Not yet under the rule of factors, because they have no factors.toml: {', '.join(unasked)}.")
     if problems:
         raise typer.Exit(ExitStatus.FAILED)
     echo(f"{' and '.join(names)}: nothing is wrong." if names else "The course is whole.")

@@ -95,7 +95,7 @@ def levels_of(array: np.ndarray, layout: str = ROWS) -> Iterator[tuple[str, str]
     if array.size == 1:
         yield "shape", "one entry"
     long_axes = sum(length > 1 for length in array.shape)
-    if long_axes and array.ndim > 1:
+    if array.size > 1 and array.ndim > 1:
         yield "shape", "several axes"
     yield "dtype", array.dtype.name
     yield "layout", layout if long_axes > (layout == "columns") else ROWS

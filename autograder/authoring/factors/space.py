@@ -36,6 +36,8 @@ LAYOUTS = ("columns", "sliced", "repeated")
 """Those that the rows combine; arguments that lie row by row are those of the other checks."""
 VERSION = 2
 """Raise it when the same factors give other rows."""
+USUAL = (PLAIN,), (ROWS,), ("float64",), ("int64",)
+"""The levels of a factor that is not one, because there is nothing to choose."""
 KEYS = {"arrays", "cases", "same", "without"}
 
 Allowed = Callable[[Mapping[str, str]], bool]
@@ -65,11 +67,11 @@ class Space:
             dtypes = DTYPES.get(kind, ())
             for factor, levels in (
                 ("values", values),
-                ("layout", [one for one in (ROWS, *LAYOUTS) if any(_lies(shape, one) for shape in shapes)]),
+                ("layout", tuple(one for one in (ROWS, *LAYOUTS) if any(_lies(shape, one) for shape in shapes))),
                 ("dtype", dtypes),
             ):
                 drawn = tuple(one for one in levels if not reasons.of_level((name, factor, MEASURED.get(one, one))))
-                found |= {f"{name} {factor}": drawn} if len(drawn) > 1 else {}
+                found |= {f"{name} {factor}": drawn} if drawn and drawn not in USUAL else {}
         return found | ({SAME: ("two", TWICE)} if self.same else {})
 
     @property
