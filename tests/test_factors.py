@@ -283,6 +283,29 @@ def test_only_such_rows_find_these_wrong_answers() -> None:
     assert with_judge(find_lesson("ch06_vjps"), rejecting, only=exercises) == [both] * len(WRONG)
 
 
+def test_a_second_derivative_is_asked_for_where_g_is_0() -> None:
+    """|g| sign(g) is g, but its slope at 0 is lost: the first derivative is right everywhere."""
+    torch = pytest.importorskip("torch")
+
+    def backward(ctx: Any, g: Any) -> Any:
+        return 2 * ctx.saved_tensors[0] * (g.abs() * g.sign())
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    square = type("Square", (torch.autograd.Function,), methods)
+
+    def rejecting(judge: Judge) -> set[str]:
+        items = judge.items_of("Square")
+        records = judge.observe(items, judge.reference.local("Square", square))
+        return {item.name for item, record in zip(items, records, strict=True) if not record.passed}
+
+    found = with_judge(find_lesson("ch08_custom_functions"), rejecting, only="Square")
+    assert found == {f"test_every_kind_of_input[{inputs}]" for inputs in ("visible", "hidden")}
+
+
 def test_labels_say_what_is_special() -> None:
     rows = kinds_in(COURSE.covering("ch06_vjps"), "relu_vjp", np.random.default_rng(0))
     labels = [row.label for row in rows]

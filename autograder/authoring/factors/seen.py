@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -48,13 +48,18 @@ class Seen:
 
 
 class Watched(LocalRun):
-    """The reference in place of a submission; notes the arguments of all calls to one exercise."""
+    """The reference in place of a submission; notes the arguments of all calls to one exercise.
 
-    def __init__(self, reference: Reference, exercise: str) -> None:
+    Args:
+        arrays: of a class, the arguments of scenarios that count; all if empty.
+    """
+
+    def __init__(self, reference: Reference, exercise: str, arrays: Collection[str] = ()) -> None:
         super().__init__(reference.implementations, reference.module, reference.scenarios)
         self.seen = Seen()
         self._reference = reference
         self._exercise = exercise
+        self._arrays = arrays
 
     def ask(self, request: Call, seconds: float) -> Answer:
         if request["do"] == "scenario":
@@ -70,9 +75,11 @@ class Watched(LocalRun):
         return super().ask(request, seconds)
 
     def _counts(self, name: str) -> bool:
-        """Whether an argument is one of the exercise's, not a scenario's own; of a class, all are."""
+        """Whether an argument is one of the exercise's, not a scenario's own; of a class, all are that count."""
         implementation = self._reference.implementations.get(self._exercise)
-        return not inspect.isfunction(implementation) or name in self._reference.signatures[self._exercise].parameters
+        if inspect.isfunction(implementation):
+            return name in self._reference.signatures[self._exercise].parameters
+        return not self._arrays or name in self._arrays
 
 
 def _layouts(request: Call, count: int) -> list[str]:

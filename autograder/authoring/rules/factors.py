@@ -18,7 +18,7 @@ from autograder.judging.session import Judge
 from autograder.places import ROOT
 from autograder.wording import counted, enumeration
 
-UNDER_THE_RULE = ("ch02_chain_rule", "ch03_accumulation", "ch06_vjps")
+UNDER_THE_RULE = ("ch02_chain_rule", "ch03_accumulation", "ch06_vjps", "ch08_custom_functions")
 """The lessons of this course that have a `factors.toml`; `build --check` lists those that do not have one yet."""
 SHOWN = 6
 """How many missing pairs a problem names."""
@@ -79,7 +79,7 @@ def unvaried(course: Course, judge: Judge) -> list[Problem]:
         found: dict[str, set[str]] = defaultdict(set)
         for visible in (True, False):
             items = judge.items_of(exercise.name, visible)
-            watched = Watched(judge.reference, exercise.name)
+            watched = Watched(judge.reference, exercise.name, space.arrays)
             judge.observe(items, watched)
             for text in _missing(watched.seen, reasons) if items else ():
                 found[text].add("visible" if visible else "hidden")
