@@ -10,6 +10,8 @@ autograder/lessons/ch06_vjps/       the lesson's part of the grader
     oracles/relu_vjp.py             tests of the reference against something independent
     equivalents.toml                mutations of the reference that no check can notice, each with a proof
     contract.toml                   the sentences of the contracts, and the checks that test them
+    factors.toml                    the kinds of arguments that each exercise takes, and which no check has, and why
+    covering.toml                   rows of such kinds, for the checks that draw them; `backprop build` writes it
     rejections.toml                 the checks that reject each wrong answer; `backprop build` writes it
     answers.book                    data that replaces the solutions in visible checks; `backprop release` writes it
 autograder/lessons/                 beside the folders: files that several lessons' checks read
@@ -147,6 +149,12 @@ class Places:
 
     def contract(self, slug: str) -> Path:
         return self.folder(slug) / "contract.toml"
+
+    def factors(self, slug: str) -> Path:
+        return self.folder(slug) / "factors.toml"
+
+    def covering(self, slug: str) -> Path:
+        return self.folder(slug) / "covering.toml"
 
     def equivalents(self, slug: str) -> Path:
         return self.folder(slug) / "equivalents.toml"

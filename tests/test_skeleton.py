@@ -40,13 +40,20 @@ WRITTEN = {
         "WRITE ME: the rule that learners implement.": "The gradient is $g$ times the sign of $x$.",
         "WRITE ME: a question or code that fails; the idea in a sentence; a derivation; code.": "A kink at 0.",
     },
+    f"{LESSON}/factors.toml": {
+        'cases."WRITE ME: cases of no axis, one and several, of one entry and none, as above" = '
+        "{ g = [3, 6], x = [3, 6] }": "\n".join(
+            f"cases.{case} = {{ g = {shape}, x = {shape} }}"
+            for case, shape in {"number": [], "one": [1], "vector": [6], "stack": [2, 3, 2], "empty": [0, 3]}.items()
+        )
+    },
     f"{LESSON}/checks/abs_vjp.py": {
         "WRITE ME: what this check asks. Smallest case first, numbers from rng; then float32 and degenerate shapes.": (
             "The sign of x, times g."
         ),
         "EXACT)": "EXACT)\n    g, x = g.astype(np.float32), x.astype(np.float32)\n"
         '    expect_close(learner.abs_vjp(g, x), reference.abs_vjp(g, x), case="float32", **SINGLE)',
-        "import EXACT": "import EXACT, SINGLE",
+        "import EXACT, check_kinds": "import EXACT, SINGLE, check_kinds",
         "from autograder.judging": "import numpy as np\n\nfrom autograder.judging",
     },
     f"{LESSON}/mistakes/abs_vjp.py": {
@@ -75,7 +82,7 @@ point = true
 
 [[abs_vjp]]
 says = "dx of y = |x|, in the dtype of x."
-checks = ["test_smallest_case"]
+checks = ["test_smallest_case", "test_every_kind_of_input"]
 """
 
 
@@ -87,6 +94,7 @@ NEW, CHECK, BUILD = (
 """The commands of CONTRIBUTING.md."""
 
 
+GENERATED = "contract", "covering", "rejections"
 REPORTS = ("gradebook", "gradebook_reports", "rosters", "weeks", "learning", "class_exports", "promises")
 """Modules of tests that are about reports, whatever exercises and points the course has."""
 
@@ -138,7 +146,7 @@ def test_an_exercise_is_begun_written_and_whole(root: Path, backprop: Callable[.
             text = text.replace(before, after, 1)
         (root / name).write_text(text, encoding="utf-8")
     built = backprop(*BUILD)
-    made = "exercises/ch06_vjps.ipynb", f"{LESSON}/contract.toml", f"{LESSON}/rejections.toml", *DOCUMENTS
+    made = "exercises/ch06_vjps.ipynb", *(f"{LESSON}/{one}.toml" for one in GENERATED), *DOCUMENTS
     assert all(f"{name}: written\n" in built for name in made), built
     readme = (root / "README.md").read_text(encoding="utf-8")
     (root / "README.md").write_text((ROOT / "README.md").read_text(encoding="utf-8"), encoding="utf-8")

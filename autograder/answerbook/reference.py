@@ -38,6 +38,7 @@ class BookReference(Reference):
         self.book = book
         self.module = ModuleType(lesson.slug)
         self.implementations = {}
+        self.covering = places.covering(lesson.slug)
         self._lesson = lesson
         self._scenario_folder = places.scenarios(lesson.slug)
         self._asked_by: Record | None = None

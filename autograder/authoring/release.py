@@ -26,7 +26,10 @@ from course.syllabus import OWN_SLUG
 FILES = ("LICENSE", "LICENSE-CC-BY-4.0", "constraints.txt", "pyproject.toml", "setup.py")
 OF_AUTHORS = ("authoring", "packed", "sample_class")
 """Parts of the grader that contain answers, or process them."""
-OF_A_LESSON = ("mistakes", "oracles", "contract.toml", "equivalents.toml", "rejections.toml", "answers.book")
+OF_A_LESSON = (
+    *("mistakes", "oracles", "contract.toml", "equivalents.toml", "factors.toml", "rejections.toml"),
+    "answers.book",
+)
 """Parts of a lesson's folder that are left out; the answer book is written separately."""
 IMPORT = re.compile(r"^\s*(?:from|import) (course[\w.]*)", re.MULTILINE)
 NO_PART = ("__pycache__", "*.pyc", ".*")

@@ -71,6 +71,19 @@ def test_smallest_case(learner, reference, rng):
     g, x = rng.normal(size=(2, 3))
     expect_close(learner.{name}(g, x), reference.{name}(g, x), case="three entries", **EXACT)
 '''
+ALL_KINDS = '''
+
+@exercise("{name}")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two kinds of arguments in factors.toml."""
+    check_kinds(learner, reference, kinds, "{name}")
+'''
+"""A further check, in lessons that have a `factors.toml`."""
+FACTORS = """
+[{name}]
+arrays = {{ g = "float", x = "float" }}
+cases."WRITE ME: cases of no axis, one and several, of one entry and none, as above" = {{ g = [3, 6], x = [3, 6] }}
+"""
 MISTAKES = '''\
 """Wrong answers to {name}, with what is said of them."""
 
@@ -125,6 +138,11 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
     }
     if has_chapter:
         changed[course.chapter(slug)] = _with_section(before.anchor, SECTION.format(**words))
+    if course.factors(slug).is_file() and not _is_class(name):
+        changed[course.factors(slug)] = lambda text, _: text + FACTORS.format(**words)
+        checks = file_of(course.checks(slug), name)
+        new[checks] = new[checks].replace("import EXACT, exercise", "import EXACT, check_kinds, exercise")
+        new[checks] += ALL_KINDS.format(**words)
     texts = {path: change(path.read_text(encoding="utf-8"), course.relative(path)) for path, change in changed.items()}
     return written_or_nothing(course, texts, new)
 
@@ -188,7 +206,7 @@ def written_or_nothing(course: Course, changed: Mapping[Path, str], new: Mapping
 
 def unwritten(course: Course, slug: str) -> Iterator[tuple[Path, int, str]]:
     """File, line number and text of each line of a lesson that has the mark `WRITE ME`."""
-    for path in (course.source(slug), course.chapter(slug), *course.modules(slug)):
+    for path in (course.source(slug), course.chapter(slug), course.factors(slug), *course.modules(slug)):
         if path.is_file():
             yield from unwritten_in(path)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from autograder.authoring.tree import Course
     from course.syllabus import Lesson
 
-EXTRAS = ("jupytext", "nbclient", "nbformat", "nbgrader", "torch")
+EXTRAS = ("covertable", "jupytext", "nbclient", "nbformat", "nbgrader", "torch")
 """Packages that authors need and learners do not."""
 
 
@@ -74,6 +74,7 @@ def build(
 
 def _write(course: Course) -> None:
     from autograder.authoring import contracts, promises, readme
+    from autograder.authoring.factors import covering
     from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
     from autograder.authoring.stubs import notebook_text, stub_notebook
     from autograder.commands.console import echo, give_up
@@ -86,7 +87,7 @@ def _write(course: Course) -> None:
         for slug, lesson in course.lessons.items()
     }
     texts |= {course.root / SAMPLE_CLASS / name: text for name, text in sample_files(course).items()}
-    unchanged = _write_texts(course, texts | contracts.generated(course))
+    unchanged = _write_texts(course, texts | contracts.generated(course) | covering.generated(course))
     for slug, lesson in course.lessons.items():
         if course.of(slug) is course:  # else it is an inherited lesson, written by the extended course
             unchanged += _write_rejections(course, slug, lesson)
@@ -164,6 +165,9 @@ def _check(course: Course, names: list[str], *, nbgrader: bool, judged_well: Pat
         echo(f"{before.skipped} of {before.asked} rules and lessons were judged before, and have not changed since.")
     for problem in problems:
         echo(str(problem))
+    unasked = [slug for part in parts for slug in rules.not_yet(part)]
+    if unasked:
+        echo(f"Not yet under the rule of factors, because they have no factors.toml: {', '.join(unasked)}.")
     if problems:
         raise typer.Exit(ExitStatus.FAILED)
     echo(f"{' and '.join(names)}: nothing is wrong." if names else "The course is whole.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.judging.checking.draws import EXACT, F32, F64, SINGLE, random
     from autograder.judging.checking.expectations import exercise, expect, expect_close, expect_raises
+    from autograder.judging.checking.kinds import check_kinds
     from autograder.judging.checking.measured import agree, compare, fine, on_case
     from autograder.judging.checking.reference import function_of, misconceptions_of
 
@@ -20,6 +21,7 @@ __all__ = [
     "F64",
     "SINGLE",
     "agree",
+    "check_kinds",
     "compare",
     "exercise",
     "expect",
@@ -35,7 +37,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        for module in ("draws", "expectations", "measured", "reference"):
+        for module in ("draws", "expectations", "kinds", "measured", "reference"):
             found = vars(import_module(f"{__name__}.checking.{module}"))
             if name in found:
                 return found[name]

@@ -17,6 +17,7 @@ from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.judging.asking.prefetched import PrefetchedCheck, Questions, requests, sent_questions, stored_questions
 from autograder.judging.asking.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.asking.time_budget import unhurried
+from autograder.judging.checking.kinds import NoRows
 from autograder.judging.checking.plugin import Checks, identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.checking.salt import fingerprint
@@ -353,7 +354,7 @@ class Judge:
         assert isinstance(item, pytest.Function)
         try:
             record = self._checks.observe(item, enough)
-        except TypeError as error:
+        except (TypeError, NoRows) as error:
             raise CheckError(f"{item.name} could not be run: {error}") from None
         if self._checks.lost is not None:
             raise self._checks.lost

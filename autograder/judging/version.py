@@ -78,6 +78,7 @@ def _files_for(exercise: Exercise) -> Iterator[Path]:
     """
     lesson, places = syllabus()[exercise.lesson], Places()
     yield from places.folder(lesson.slug).glob("*.py")
+    yield places.covering(lesson.slug)
     yield from _solution_files(lesson.slug)
     others = [other.name for other in lesson.whole.exercises if other.name != exercise.name]
     for folder in (places.checks(lesson.slug), places.mistakes(lesson.slug)):

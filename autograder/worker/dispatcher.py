@@ -10,7 +10,7 @@ import numpy as np
 from autograder.worker import wire
 from autograder.worker.calls import Guard
 from autograder.worker.execution import failure
-from autograder.worker.layout import laid_out
+from autograder.worker.layout import arranged
 from autograder.worker.messages import Answer
 from autograder.worker.modes import left_as_found
 
@@ -78,7 +78,7 @@ class Dispatcher:
         self.forbidden.clear()
         self.guard.called.clear()
         if layout:
-            args, kwargs = laid_out([args, kwargs], layout)
+            args, kwargs = arranged(args, kwargs, layout)
         arguments = (*args, *kwargs.values())
         if before is None:
             before = [snapshot(value, self.refer) for value in arguments]

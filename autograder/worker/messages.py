@@ -35,14 +35,14 @@ class _Call(TypedDict):
     args: list[Any]
     kwargs: dict[str, Any]
     forbidden: list[str]
+    layout: NotRequired[str]
+    """How the arguments' arrays lie in memory, as for `layout.arranged`; row by row without it."""
 
 
 class CallFunction(_Call):
     """Call a function of the submission; `forbidden` lists the functions that it may not call."""
 
     do: Literal["call"]
-    layout: NotRequired[str]
-    """How the arguments' arrays lie in memory, one of `layout.LAYOUTS`; row by row without it."""
 
 
 class CallScenario(_Call):

@@ -96,9 +96,10 @@ class Conversation(Dispatcher):
         self.guard.forbidden = frozenset(request["forbidden"])
         if self.guard.stale:
             return {"stale": True}
-        if request["do"] == "scenario":
-            return self.call(request["needs"], request["args"], {}, scenario=request["name"], before=before)
         layout = request.get("layout", "")
+        if request["do"] == "scenario":
+            scenario = request["name"]
+            return self.call(request["needs"], request["args"], {}, scenario=scenario, before=before, layout=layout)
         return self.call(request["name"], request["args"], request["kwargs"], before=before, layout=layout)
 
     def load_scenarios(self, source: str) -> dict[str, Any] | None:

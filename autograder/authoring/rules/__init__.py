@@ -22,6 +22,7 @@ from autograder.authoring.rules.drift import (
     readme_in_step,
     rejections_in_step,
 )
+from autograder.authoring.rules.factors import factors_in_step, not_yet
 from autograder.authoring.rules.in_book import answer_books_judge_alike
 from autograder.authoring.rules.in_class import a_class_is_graded_rightly
 from autograder.authoring.rules.judged import checks_tell_right_from_wrong, oracles_agree
@@ -44,6 +45,7 @@ FIRST = (files_are_python, nothing_unwritten)
 READ = (
     listed_files,
     generated_files_in_step,
+    factors_in_step,
     rejections_in_step,
     readme_in_step,
     points_tier_and_hints,
@@ -131,4 +133,15 @@ def _alone(watching: bool) -> None:
         watch_files()
 
 
-__all__ = ["FIRST", "IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "JudgedWell", "Problem", "Rule", "run_code"]
+__all__ = [
+    "FIRST",
+    "IN_KERNELS",
+    "JUDGED",
+    "READ",
+    "WITH_NBGRADER",
+    "JudgedWell",
+    "Problem",
+    "Rule",
+    "not_yet",
+    "run_code",
+]

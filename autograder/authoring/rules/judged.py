@@ -7,6 +7,7 @@ from pathlib import Path
 
 from autograder.authoring.local import examine, failing_oracles
 from autograder.authoring.rejections import rejections
+from autograder.authoring.rules.factors import unvaried
 from autograder.authoring.rules.noted import Answers
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
@@ -32,6 +33,8 @@ def checks_tell_right_from_wrong(
     course: Course, seen: SeenOfMistakes | None = None, answers: Answers | None = None
 ) -> list[Problem]:
     """Rules 1 to 3: the reference passes; trivial answers and misconceptions fail; misconceptions are named.
+
+    The factors of the arguments in the checks' calls are measured in the same run of the lesson.
 
     Args:
         seen: shares what is seen of known mistakes with other rules about the same lesson.
@@ -67,9 +70,12 @@ def checks_tell_right_from_wrong(
             ),
         ]
         return [
-            Problem(course.relative(_file_in(place, item)), f"{what}: {line(item)}", do)
-            for place, what, items, do in wrong
-            for item in items
+            *(
+                Problem(course.relative(_file_in(place, item)), f"{what}: {line(item)}", do)
+                for place, what, items, do in wrong
+                for item in items
+            ),
+            *unvaried(course, judge),
         ]
 
     return on_each_lesson(course, rule, seen=seen, reference_type=answers.reference if answers else Reference)

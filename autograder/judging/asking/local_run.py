@@ -80,11 +80,12 @@ class _LocalDispatcher(Dispatcher):
     def asked(self, request: Call) -> Answer:
         """The answer to one call. Raises `WireError` if the request or the answer cannot be encoded."""
         self._passed.clear()
+        layout = request.get("layout", "")
         args, kwargs = wire.decode(wire.encode([request["args"], request["kwargs"]], self._pass), self.revive)
         if request["do"] == "scenario":
-            answer = self.call(called(request), args, kwargs, scenario=request["name"])
+            answer = self.call(called(request), args, kwargs, scenario=request["name"], layout=layout)
         else:
-            answer = self.call(request["name"], args, kwargs, layout=request.get("layout", ""))
+            answer = self.call(request["name"], args, kwargs, layout=layout)
         try:
             frame = wire.encode(answer, self.refer, wire.ANSWER)
         except wire.WireError as error:

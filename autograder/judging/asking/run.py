@@ -49,16 +49,16 @@ def request_of(
     """A request to call `name`, or a `scenario` that uses it; neither may call `forbidden`.
 
     Args:
-        layout: how the arrays among the arguments lie in memory, as in `CallFunction`.
+        layout: how the arrays among the arguments lie in memory, as for `layout.arranged`.
     """
-    if not scenario:
-        call = CallFunction(do="call", name=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden))
-        if layout:
-            call["layout"] = layout
-        return call
-    return CallScenario(
-        do="scenario", name=scenario, needs=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden)
-    )
+    call: Call = CallFunction(do="call", name=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden))
+    if scenario:
+        call = CallScenario(
+            do="scenario", name=scenario, needs=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden)
+        )
+    if layout:
+        call["layout"] = layout
+    return call
 
 
 class SubmissionRun:

@@ -25,6 +25,7 @@ IN_WORDS = {
     "columns": "column by column, as in a transpose",
     "strided": "with gaps between them, as in `x[..., 0]`",
     "reversed": "backwards, as in `x[::-1]`",
+    "sliced": "backwards and with gaps between them, as in `x[::-2]`",
 }
 
 

@@ -32,10 +32,12 @@ class Learner:
     Both raise a `LearnerError` if there is no value. An argument that the call changed is recorded as a failure.
     """
 
-    def __init__(self, lesson: Lesson, run: Run, reference: Reference) -> None:
+    def __init__(self, lesson: Lesson, run: Run, reference: Reference, *, drawn: bool = False) -> None:
         self._lesson = lesson
         self._run = run
         self._reference = reference
+        self._drawn = drawn
+        """Whether a check of the exercise draws arguments of every kind, so that others need not ask about layouts."""
         self._layout = ""
         self._layouts: dict[str, list[str]] = {}
         """By function: the layouts that this check still asks about."""
@@ -46,12 +48,12 @@ class Learner:
         return _Scenarios(self)
 
     def in_layout(self, layout: str) -> Learner:
-        """The same functions, called with arrays that lie in memory in a layout of `worker.layout.LAYOUTS`.
+        """The same functions and scenarios, called with arrays in a layout that `worker.layout.arranged` describes.
 
         Calls with data alone are repeated in other layouts anyway; those that pass functions are not, because checks
         may count how often the functions are called.
         """
-        learner = Learner(self._lesson, self._run, self._reference)
+        learner = Learner(self._lesson, self._run, self._reference, drawn=self._drawn)
         learner._layout = layout
         return learner
 
@@ -79,7 +81,7 @@ class Learner:
             value = self._value(name, names, self._run.ask(request, exercise.seconds))
             if self._layout:
                 return value
-            left = self._layouts.setdefault(name, layouts.layouts_for(current_record()))
+            left = self._layouts.setdefault(name, [] if self._drawn else layouts.layouts_for(current_record()))
             if left and layouts.matters_for(values, left[0]) and layouts.is_data(value):
                 again = request_of(name, list(args), kwargs, forbidden=exercise.forbidden, layout=left[0])
                 self._compare_layouts(again, left.pop(0), names, value, exercise.seconds)
@@ -109,7 +111,9 @@ class Learner:
         exercise = self._lesson.exercise(record.exercise)
         names = _argument_names(inspect.signature(self._reference.scenarios[name]), (None, *args), {})[1:]
         record.calls.append(Call(name, tuple(zip(names, as_arrays(args), strict=True)), scenario=True))
-        request = request_of(exercise.name, list(args), scenario=name, forbidden=exercise.forbidden)
+        request = request_of(
+            exercise.name, list(args), scenario=name, forbidden=exercise.forbidden, layout=self._layout
+        )
         answer = self._run.ask(request, exercise.seconds)
         return self._value(exercise.name, names, answer)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from autograder.judging.asking.run import Run
+from autograder.judging.checking.kinds import Kind, kinds_in
 from autograder.judging.checking.learner import Learner
 from autograder.judging.checking.reference import Reference
 from autograder.judging.records.errors import LearnerError, WorkerLost
@@ -51,6 +52,8 @@ class Checks:
         self.records: dict[str, Record] = {}
         """By item id, the records of the checks that pytest itself ran."""
         self._reference = reference
+        self._drawn: dict[CheckId, list[Kind]] = {}
+        """The arguments of every kind by check, drawn once."""
 
     @pytest.fixture
     def reference(self) -> Reference:
@@ -58,14 +61,19 @@ class Checks:
         return self._reference
 
     @pytest.fixture
-    def learner(self) -> Learner:
+    def learner(self, request: pytest.FixtureRequest) -> Learner:
         """The submission's functions."""
-        return self._learner()
+        return self._learner(request.node)
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
         """Draws inputs from the check's name, and for hidden inputs from the class's salt too."""
         return self._random(request.node)
+
+    @pytest.fixture
+    def kinds(self, request: pytest.FixtureRequest) -> list[Kind]:
+        """Arguments of every kind, for `check_kinds`."""
+        return self._kinds(request.node)
 
     @pytest.fixture
     def inputs(self) -> str:
@@ -79,9 +87,10 @@ class Checks:
         Raises `TypeError` if the check asks for a fixture that does not exist.
         """
         values: dict[str, Callable[[], Any]] = {
-            "learner": self._learner,
+            "learner": lambda: self._learner(item),
             "reference": lambda: self._reference,
             "rng": lambda: self._random(item),
+            "kinds": lambda: self._kinds(item),
         }
         given = item.callspec.params if hasattr(item, "callspec") else {}
         asked = item._fixtureinfo.argnames
@@ -112,9 +121,11 @@ class Checks:
                 if not record.failures:
                     record.comparisons.append(_unusable(record))
 
-    def _learner(self) -> Learner:
+    def _learner(self, item: Any) -> Learner:
         assert self.run is not None
-        return Learner(self.lesson, self.run, self._reference)
+        check = identify(item)
+        drawn = check is not None and check.exercise in self._reference.drawn
+        return Learner(self.lesson, self.run, self._reference, drawn=drawn)
 
     def _random(self, item: Any) -> np.random.Generator:
         check = identify(item)
@@ -122,13 +133,20 @@ class Checks:
         name = f"{self.lesson.slug}/{item.originalname}/{'visible' if salt == '' else 'hidden'}/{salt}"
         return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little"))
 
+    def _kinds(self, item: Any) -> list[Kind]:
+        check = identify(item)
+        assert check is not None
+        if check not in self._drawn:
+            self._drawn[check] = kinds_in(self._reference.covering, check.exercise, self._random(item))
+        return self._drawn[check]
+
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run each check on visible and hidden inputs; on visible ones only if it draws no random numbers."""
         marker = metafunc.definition.get_closest_marker("exercise")
         if marker is None or "learner" not in metafunc.fixturenames:
             return
         kinds = ["visible"] if marker.kwargs["visible"] else []
-        if "rng" in metafunc.fixturenames or not kinds:
+        if {"rng", "kinds"} & set(metafunc.fixturenames) or not kinds:
             kinds.append("hidden")
         metafunc.fixturenames.append("inputs")
         metafunc.parametrize("inputs", kinds)

@@ -18,6 +18,7 @@ import numpy as np
 
 from autograder.diagnosis import Misconception, edited, misconceptions_in
 from autograder.judging.asking.local_run import LocalRun
+from autograder.judging.checking.kinds import covers_in
 from autograder.judging.checking.one_text import one_text
 from autograder.judging.checking.reading import reading
 from autograder.judging.records.keys import Key, key_of, size_of
@@ -78,10 +79,17 @@ class Reference:
         places = Places() if root is None else Places(root)
         self._mistakes = places.mistakes(lesson.slug)
         self._source, self._scenario_folder = places.source(lesson.slug), places.scenarios(lesson.slug)
+        self.covering = places.covering(lesson.slug)
+        """The lesson's rows of levels, for checks of every kind of input."""
         self.module = load_module(self._source)
         self.implementations = self._implementations(self.module)
         self._known: dict[Key, Any] = {}
         self._known_bytes = 0
+
+    @cached_property
+    def drawn(self) -> frozenset[str]:
+        """The exercises whose checks draw arguments of every kind."""
+        return frozenset(covers_in(self.covering))
 
     @cached_property
     def signatures(self) -> dict[str, inspect.Signature]:

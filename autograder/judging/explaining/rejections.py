@@ -19,13 +19,14 @@ Rejections = dict[tuple[str, str], frozenset[str]]
 
 
 def digest(places: Places, slug: str) -> str:
-    """Hash of the lesson's solution and modules, which decide what checks see of a known mistake.
+    """Hash of the lesson's solution, modules and rows of kinds, which decide what checks see of a known mistake.
 
     Comments are left out: they only affect the notebook's text.
     """
     found = hashlib.sha256()
     folder = places.folder(slug)
-    for file in (places.source(slug), *sorted(folder.rglob("*.py"))):
+    drawn = [file for file in (places.covering(slug),) if file.is_file()]
+    for file in (places.source(slug), *drawn, *sorted(folder.rglob("*.py"))):
         name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
         lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
         code = [line for line in lines if line and not line.startswith("#")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ class Asked:
 
     def verdict(self, learner, seed: int) -> Any:
         """The learner's verdict on this VJP."""
-        f = self._question.f
+        f, layout = self._question.f, self._question.layout
+        learner = learner.in_layout(layout) if layout else learner
         return learner.scenario.gradcheck(f.name, f.arguments, self.vjp, f.inputs, seed)
 
 
@@ -290,6 +292,18 @@ def test_shapes(learner, rng):
             spread, "the gradient of x not summed: shape (3,) for an input of shape ()", lambda g, x, c: (g * c, g * x)
         ),
     ]
+    ask(learner, rng, questions)
+
+
+@exercise("gradcheck")
+def test_every_kind_of_input(learner, rng, kinds):
+    """Inputs with 0, -0 and denormal numbers, in every shape, and views: none of it changes a verdict."""
+    questions = []
+    for kind in kinds:
+        f = Function(f"sin(2 x), x {kind.label}", ops.sine, (kind.drawn["inputs"],), (2,))
+        layout = kind.layout_of("", "", "", "inputs", "")
+        right_one, wrong_one = right(f), wrong(f, "one and a half of what it should be", scaled(1.5, f))
+        questions += [replace(right_one, layout=layout), replace(wrong_one, layout=layout)]
     ask(learner, rng, questions)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging import exercise, expect_close
+from autograder.judging import check_kinds, exercise, expect_close
 from autograder.lessons.ch02_chain_rule.checks.chains import CHAINS, SQUARE, chain, one_vector_at_a_time
 from autograder.lessons.ch02_chain_rule.checks.tolerances import EXACT
 
@@ -29,6 +29,12 @@ def test_vjp_of_degenerate_chains(learner, reference, rng):
     for case, dims in {"two matrices": (2, 2, 3), "an empty chain": (3,), "a width of 0": (2, 0, 3)}.items():
         Ws, u = chain(rng, dims), rng.normal(size=dims[-1])
         expect_close(learner.vjp_chain(Ws, u), reference.vjp_chain(Ws, u), case=case, **EXACT)
+
+
+@exercise("vjp_chain")
+def test_every_kind_of_input(learner, reference, kinds):
+    """0, -0, denormal numbers and small entries beside large ones, in chains of every length, and views."""
+    check_kinds(learner, reference, kinds, "vjp_chain")
 
 
 @exercise("vjp_chain")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import EXACT, exercise, expect_close
+from autograder.judging import EXACT, check_kinds, exercise, expect_close
 from autograder.lessons.ch03_accumulation.checks.tolerances import SINGLE
 
 
@@ -52,3 +52,9 @@ def test_bias_in_float32(learner, reference, rng):
     """float32 stays float32."""
     for case, shape in {"float32, one row": (1, 2), "float32": (4, 3), "float32, an empty batch": (0, 2)}.items():
         check_bias(learner, reference, rng.normal(size=shape).astype(np.float32), case, **SINGLE)
+
+
+@exercise("bias_gradient")
+def test_every_kind_of_input(learner, reference, kinds):
+    """0, -0, denormal numbers, small entries beside large ones, in either dtype, and views."""
+    check_kinds(learner, reference, kinds, "bias_gradient", names=("db",))

@@ -145,3 +145,15 @@ def test_microbatches_in_float32(learner, rng):
     model, params, X, y = problem(rng, LAYER, 5)
     params["b"] = params["b"].astype(np.float32)
     check_microbatches(learner, model, params, X, y, 2, "one parameter in float32", **SINGLE)
+
+
+@exercise("microbatch_gradient")
+def test_every_kind_of_input(learner, rng, kinds):
+    """0, -0, denormal numbers, small entries beside large ones, each array in its own dtype, and views."""
+    for kind in kinds:
+        (w, b), X, y = kind.drawn["params"], kind.drawn["X"], kind.drawn["y"]
+        model = Model(rng, {"w": w.shape, "b": b.shape}, len(X), X.shape[1:])
+        asked = learner.in_layout(kind.layout_of("", "params", "X", "y", ""))
+        tolerance = kind.tolerance(model.gradient({"w": w, "b": b}, X, y), (w, X, y))
+        model.calls.clear()
+        check_microbatches(asked, model, {"w": w, "b": b}, X, y, 2, kind.label, **tolerance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import EXACT, exercise, expect_close
+from autograder.judging import EXACT, check_kinds, exercise, expect_close
 from autograder.lessons.ch03_accumulation.checks.tolerances import SINGLE
 
 
@@ -77,3 +77,9 @@ def test_tied_in_float32(learner, reference, rng):
         x = inputs_away_from_zero(rng, d)
         W = active_weights(rng, m, x)
         check_tied(learner, reference, W.astype(np.float32), x.astype(np.float32), "float32", **SINGLE)
+
+
+@exercise("tied_autoencoder_gradient")
+def test_every_kind_of_input(learner, reference, kinds):
+    """0, -0, denormal numbers, small entries beside large ones, in either dtype, and views."""
+    check_kinds(learner, reference, kinds, "tied_autoencoder_gradient", names=("dW",))

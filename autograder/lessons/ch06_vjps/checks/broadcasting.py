@@ -76,5 +76,4 @@ def check_both_broadcast(learner, reference, rng, name):
 def check_operand_dtypes(learner, reference, rng, name):
     """Each gradient has the dtype of its operand."""
     for case, dtypes in OPERAND_DTYPES.items():
-        for shapes in [((2,), (2,)), ((2, 3), (2, 3)), ((3, 2), (2,))]:
-            agree_elementwise(learner, reference, rng, name, {case: shapes}, dtypes, **SINGLE)
+        agree_elementwise(learner, reference, rng, name, {case: ((3, 2), (2,))}, dtypes, **SINGLE)

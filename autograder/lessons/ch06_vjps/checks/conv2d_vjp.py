@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging import F32, F64, exercise, random
+from autograder.judging import F32, F64, check_kinds, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
 from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
@@ -83,6 +83,12 @@ def test_convolution_dtypes(learner, reference, rng):
     }.items():
         agree_conv(learner, reference, rng, (1, 1, 3, 3), (1, 1, 2, 2), case, dtypes=dtypes, **SINGLE)
         agree_conv(learner, reference, rng, (2, 2, 4, 4), (3, 2, 3, 3), case, dtypes=dtypes, **SINGLE)
+
+
+@exercise("conv2d_vjp")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    check_kinds(learner, reference, kinds, "conv2d_vjp", names=("dx", "dw", "db"))
 
 
 @exercise("conv2d_vjp")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import F32, F64, exercise, random
+from autograder.judging import F32, F64, check_kinds, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
 from autograder.lessons.ch06_vjps.checks.along_an_axis import extreme_logits
 from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
@@ -67,6 +67,12 @@ def test_cross_entropy_dtypes(learner, reference, rng):
     agree_cross_entropy(learner, reference, scalar(rng), logits, targets, "float32 logits, g a float", **SINGLE)
     logits, targets = random(rng, (4, 3)), targets.astype(np.int32)
     agree_cross_entropy(learner, reference, scalar(rng), logits, targets, "int32 targets")
+
+
+@exercise("cross_entropy_vjp")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    check_kinds(learner, reference, kinds, "cross_entropy_vjp", names=("dlogits",))
 
 
 @exercise("cross_entropy_vjp")

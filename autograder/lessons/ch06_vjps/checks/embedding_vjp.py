@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import F32, F64, exercise, random
+from autograder.judging import F32, F64, check_kinds, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
 from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
@@ -64,6 +64,12 @@ def test_embedding_dtypes(learner, reference, rng):
     }.items():
         agree_embedding(learner, reference, rng, (4, 3), [2, 0, 3], case, dtypes, **SINGLE)
     agree_embedding(learner, reference, rng, (4, 3), np.array([1, 3, 0], dtype=np.int32), "int32 ids")
+
+
+@exercise("embedding_vjp")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    check_kinds(learner, reference, kinds, "embedding_vjp", names=("dtable",))
 
 
 @exercise("embedding_vjp")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import F64, exercise, random
+from autograder.judging import F64, check_kinds, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
 from autograder.lessons.ch06_vjps.checks.broadcasting import OPERAND_DTYPES
 from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
@@ -75,8 +75,13 @@ def test_matmul_dtypes(learner, reference, rng):
     """Each gradient has the dtype of its matrix."""
     for case, dtypes in OPERAND_DTYPES.items():
         words = case.replace("a float", "A float").replace("b float", "B float").replace("operands", "matrices")
-        for shapes in [((2, 2), (2, 2)), ((2, 3), (3, 4))]:
-            agree_matmul(learner, reference, rng, {words: shapes}, dtypes, **SINGLE)
+        agree_matmul(learner, reference, rng, {words: ((2, 3), (3, 4))}, dtypes, **SINGLE)
+
+
+@exercise("matmul_vjp")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    check_kinds(learner, reference, kinds, "matmul_vjp", names=("dA", "dB"))
 
 
 @exercise("matmul_vjp")

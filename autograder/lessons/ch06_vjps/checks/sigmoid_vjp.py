@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging import exercise
+from autograder.judging import check_kinds, exercise
 from autograder.lessons.ch06_vjps.checks.activations import check_curve, check_curve_dtypes, check_extremes
 from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
@@ -23,6 +23,12 @@ def test_extremes(learner, reference, rng):
 def test_curve_dtypes(learner, reference, rng):
     """dx has the dtype of x."""
     check_curve_dtypes(learner, reference, rng, "sigmoid_vjp")
+
+
+@exercise("sigmoid_vjp")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    check_kinds(learner, reference, kinds, "sigmoid_vjp", names=("dx",))
 
 
 @exercise("sigmoid_vjp")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging import exercise
+from autograder.judging import check_kinds, exercise
 from autograder.lessons.ch06_vjps.checks.along_an_axis import (
     check_dtypes_along_an_axis,
     check_extreme_entries,
@@ -34,6 +34,12 @@ def test_extreme_entries(learner, reference, rng):
 def test_dtypes_along_an_axis(learner, reference, rng):
     """dx has the dtype of x."""
     check_dtypes_along_an_axis(learner, reference, rng, "softmax_vjp")
+
+
+@exercise("softmax_vjp")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    check_kinds(learner, reference, kinds, "softmax_vjp", names=("dx",))
 
 
 @exercise("softmax_vjp")

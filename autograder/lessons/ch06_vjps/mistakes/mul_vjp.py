@@ -52,3 +52,8 @@ mul_ignores_g = mistake(
     {MUL: "return unbroadcast(np.ones_like(g) * b, a), unbroadcast(np.ones_like(g) * a, b)"},
     says="Your gradients do not depend on g. The other operand is the local derivative; multiply it by g.",
 )
+mul_divided_product = mistake(
+    "mul_vjp",
+    {MUL: "y = a * b\nreturn unbroadcast(g * y / a, a), unbroadcast(g * y / b, b)"},
+    says="The other operand is taken as y / a, which is 0 / 0 where a is 0. Multiply by the operand itself.",
+)

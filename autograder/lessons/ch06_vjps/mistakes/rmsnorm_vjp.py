@@ -82,3 +82,8 @@ rms_root_twice = mistake(
     {RMS: "rms = np.sqrt(1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + eps)"},
     says="The reciprocal root was taken twice: what is kept is 1 / rms already.",
 )
+rmsnorm_xhat_from_y = mistake(
+    "rmsnorm_vjp",
+    {"xhat = x / rms": "y = gamma * x / rms\nxhat = y / gamma"},
+    says="x̂ is computed from the output, as y / gamma. That is 0 / 0 where gamma is 0: compute it from x.",
+)

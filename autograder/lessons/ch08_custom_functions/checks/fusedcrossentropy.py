@@ -123,3 +123,13 @@ def test_loss_in_float32(learner, reference, rng):
     for case, (n, c) in BATCHES.items():
         arguments = *batch(rng, n, c), not_one(rng), "float32"
         agree("cross_entropy", learner, reference, *arguments, case=f"float32, {case}", **SINGLE)
+
+
+@exercise("FusedCrossEntropy")
+def test_every_kind_of_input(learner, reference, rng, kinds):
+    """Logits in either dtype and any layout, with 0, -0, denormal, small and large entries."""
+    for kind in kinds:
+        logits, targets = kind.drawn.values()
+        asked = learner.in_layout(kind.layout_of("logits", "targets", "", ""))
+        arguments = logits, targets, not_one(rng), logits.dtype.name
+        agree("cross_entropy", asked, reference, *arguments, case=kind.label, **kind.tolerance((), logits))

@@ -9,6 +9,7 @@ from autograder.lessons.ch08_custom_functions.checks.functions_of_x import (
     SHAPES,
     away_from_halves,
     check_calls,
+    check_every_kind,
     check_gradchecked,
     check_keeps,
     check_layouts,
@@ -73,8 +74,14 @@ def test_rounded_in_a_graph(learner, reference, rng):
 @exercise("RoundSTE")
 def test_rounded_in_float32(learner, reference, rng):
     """float32, views, and no gradient where none is asked for."""
-    for case, shape in {"one entry": (1,), "a 0-d tensor": (), "a matrix": (2, 3)}.items():
+    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
         arguments = away_from_halves(rng, shape, F32), upstream(rng, shape, F32)
         agree("once", learner, reference, "RoundSTE", *arguments, case=f"float32, {case}")
     check_layouts("RoundSTE", learner, reference, rng)
     check_no_gradient("RoundSTE", learner, reference, rng)
+
+
+@exercise("RoundSTE")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; both derivatives."""
+    check_every_kind(learner, reference, kinds, "RoundSTE")

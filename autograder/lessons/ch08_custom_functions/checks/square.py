@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograder.judging import exercise
 from autograder.lessons.ch08_custom_functions.checks.functions_of_x import (
     check_calls,
+    check_every_kind,
     check_gradchecked,
     check_in_a_graph,
     check_in_float32,
@@ -19,13 +20,13 @@ from autograder.lessons.ch08_custom_functions.checks.functions_of_x import (
 
 @exercise("Square")
 def test_once(learner, reference, rng):
-    """Value and gradient, on every shape."""
+    """Value and gradient, and at 0."""
     check_once(learner, reference, rng, "Square")
 
 
 @exercise("Square")
 def test_twice(learner, reference, rng):
-    """The gradient differentiated again, by x and by g, on every shape."""
+    """The gradient differentiated again, by x and by g."""
     check_twice(learner, reference, rng, "Square")
 
 
@@ -69,6 +70,12 @@ def test_in_float32(learner, reference, rng):
 def test_of_views(learner, reference, rng):
     """Transposed and expanded; and no gradient where none is asked for."""
     check_of_views(learner, reference, rng, "Square")
+
+
+@exercise("Square")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; both derivatives."""
+    check_every_kind(learner, reference, kinds, "Square")
 
 
 @exercise("Square", promise="instrumented")

@@ -76,7 +76,18 @@ def _tensor(result: Any, function: Any) -> torch.Tensor:
 
 
 def _leaf(array: np.ndarray, dtype: Any = None) -> torch.Tensor:
-    return torch.tensor(array, dtype=dtype, requires_grad=True)
+    return _laid(array).to(dtype).requires_grad_()
+
+
+def _laid(array: np.ndarray) -> torch.Tensor:
+    """A tensor that lies in memory as the array does, but with gaps in place of negative strides."""
+    whole = torch.tensor(np.array(array, order="C"))
+    if array.size < 2 or array.flags.c_contiguous:
+        return whole
+    if 0 in array.strides:
+        return whole[tuple(slice(None) if stride else slice(0, 1) for stride in array.strides)].expand(array.shape)
+    strides = [abs(stride) // array.itemsize for stride in array.strides]
+    return torch.empty_strided(array.shape, strides, dtype=whole.dtype).copy_(whole)
 
 
 def _first(y: torch.Tensor, x: Any, g: torch.Tensor, **options: Any) -> Any:

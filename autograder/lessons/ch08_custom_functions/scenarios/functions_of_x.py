@@ -16,6 +16,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _data,
     _first,
     _has_attributes,
+    _laid,
     _leaf,
     _of_apply,
     _saved,
@@ -50,16 +51,17 @@ def once(submission: Any, function: str, x: np.ndarray, g: np.ndarray) -> dict[s
 def twice(
     submission: Any, function: str, x: np.ndarray, g: np.ndarray, h: np.ndarray, transposed: bool = False
 ) -> dict[str, Any]:
-    """The gradient, and the gradients of (gradient · h); x and g may be views that are transposed in memory."""
+    """The result, its gradient, and the gradients of (gradient · h); x and g may be transposed in memory."""
     cls = _class(submission, function)
     leaf, upstream = _leaf(x), _leaf(g)
     if transposed:
         leaf, upstream = (one.detach().T.contiguous().T.requires_grad_() for one in (leaf, upstream))
     y = _applied(cls, leaf)
     dx = _first(y, leaf, upstream, create_graph=True)
-    second = _second(dx, (leaf, upstream), torch.tensor(h))
+    second = _second(dx, (leaf, upstream), _laid(h))
     by_x, by_g = second.pop("of")
     return {
+        "y": _data(y),
         "dx": _data(dx),
         **second,
         "dx differentiated by x": _data(by_x),

@@ -17,6 +17,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _data,
     _first,
     _has_attributes,
+    _laid,
     _leaf,
     _rule,
     _saved,
@@ -34,7 +35,7 @@ def cross_entropy(
 ) -> dict[str, Any]:
     """The loss, the gradient of the logits for an upstream gradient g, and the arguments afterwards."""
     cls = _class(submission, "FusedCrossEntropy")
-    leaf, rows = _leaf(logits, getattr(torch, dtype)), torch.tensor(targets)
+    leaf, rows = _leaf(logits, getattr(torch, dtype)), _laid(targets)
     loss = _applied(cls, leaf, rows)
     dlogits = _first(loss, leaf, torch.tensor(g, dtype=leaf.dtype))
     return {

@@ -67,7 +67,7 @@ def test_none_and_all(learner, reference, rng):
 
 @exercise("dead_relu_fraction")
 def test_one_row_is_enough(learner, reference, rng):
-    """A unit that is 1e-12 on a single row is not dead; with one row alone, a 0 is."""
+    """A unit that is 1e-12 or denormal on a single row is not dead; with one row alone, a 0 is."""
 
     def stack():
         """Some units that are dead or alive, and three that show one input each."""
@@ -76,10 +76,10 @@ def test_one_row_is_enough(learner, reference, rng):
         return [first, layer(rng, len(first["b"]), 2)]
 
     X = points(rng, 7, 3)
-    X[:, 0] = 0.0
-    X[int(rng.integers(7)), 0] = 1e-12
     X[:, 1] = -np.abs(X[:, 1])
-    check_share(learner, reference, "relu", stack(), X, case="a unit of 1e-12 on one row, and 0 on six")
+    for case, least in [("1e-12", 1e-12), ("the smallest positive number", 5e-324)]:
+        X[:, 0] = np.eye(7)[int(rng.integers(7))] * least  # the mean of such numbers is 0
+        check_share(learner, reference, "relu", stack(), X, case=f"a unit of {case} on one row, and 0 on six")
     X = points(rng, 1, 3) * np.array([1, 0, 0]) + np.array([0, -1, 1])
     check_share(learner, reference, "relu", stack(), X, case="a single row")
 

@@ -23,6 +23,12 @@ zero_on_any_row = mistake(
     {DEAD: "dead.append((output == 0).any(dim=0))"},
     says="A unit that is 0 on some row was counted. Dead means 0 on every row: all, not any.",
 )
+mean_is_zero = mistake(
+    "dead_relu_fraction",
+    {DEAD: "dead.append(output.mean(dim=0) == 0)"},
+    says="A unit counts as dead where the mean over the rows is 0. The mean of very small numbers rounds to 0: ask "
+    "whether each of them is.",
+)
 rows_for_units = mistake(
     "dead_relu_fraction",
     {DEAD: "dead.append((output == 0).all(dim=1))"},

@@ -1,0 +1,166 @@
+"""Reads a lesson's `factors.toml`: which factors the arguments of each exercise have, and what no check varies.
+
+    [max_vjp]
+    arrays = { g = "float", x = "float" }
+    cases."the last axis" = { g = [3], x = [3, 4], axis = 1 }
+    without."x: shape 0-d" = "there is no maximum along no axis"
+
+A case gives each array's shape, or the shapes of a list of arrays (`["none"]` for an empty list), and the call's other
+arguments; `below` bounds whole numbers. `same = ["g", "x"]`
+says that two arguments may be one object. A key of `without` names arguments, a factor and, unless it means all, levels
+of it; two such parts joined by `&` name pairs. The table `every` has reasons for all exercises of the lesson.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring.factors.reasons import Reasons
+from autograder.authoring.tree import AuthoringError
+from autograder.judging.checking.kinds import CASE, LIKE, NO_ARRAYS, PLAIN, ROWS, SAME, TWICE, mentioned
+
+EVERY = "every"
+VALUES = (PLAIN, "zeros", "tiny")
+"""Of single numbers: larger arrays have entries of each kind, beside each other."""
+MEASURED = {"zeros": "zero", "tiny": "denormal"}
+"""The names of values where they are measured, and in reasons."""
+DTYPES = {"float": ("float64", "float32"), "float64": ("float64",), "whole": ("int64", "int32")}
+LAYOUTS = ("columns", "sliced", "repeated")
+"""Those that the rows combine; arguments that lie row by row are those of the other checks."""
+VERSION = 2
+"""Raise it when the same factors give other rows."""
+USUAL = (PLAIN,), (ROWS,), ("float64",), ("int64",)
+"""The levels of a factor that is not one, because there is nothing to choose."""
+KEYS = {"arrays", "cases", "same", "without"}
+
+Allowed = Callable[[Mapping[str, str]], bool]
+
+
+@dataclass(frozen=True)
+class Space:
+    """The factors of one exercise."""
+
+    exercise: str
+    arrays: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, dict[str, Any]] = field(default_factory=dict)
+    same: tuple[str, ...] = ()
+    without: dict[str, str] = field(default_factory=dict)
+    """The reasons why no check has certain levels or pairs."""
+    own: tuple[str, ...] = ()
+    """Those of them that are not the whole lesson's."""
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each factor, by its name, without those that have a reason or that no shape allows."""
+        found: dict[str, tuple[str, ...]] = {CASE: tuple(self.cases)}
+        reasons = Reasons(self.without)
+        for name, kind in self.arrays.items():
+            shapes = [shape for case in self.cases.values() for shape in _shapes(case, name)]
+            values = VALUES if kind != "whole" and all(prod(shape) == 1 for shape in shapes) else ()
+            dtypes = DTYPES.get(kind, ())
+            for factor, levels in (
+                ("values", values),
+                ("layout", tuple(one for one in (ROWS, *LAYOUTS) if any(_lies(shape, one) for shape in shapes))),
+                ("dtype", dtypes),
+            ):
+                drawn = tuple(one for one in levels if not reasons.of_level((name, factor, MEASURED.get(one, one))))
+                found |= {f"{name} {factor}": drawn} if drawn and drawn not in USUAL else {}
+        return found | ({SAME: ("two", TWICE)} if self.same else {})
+
+    @property
+    def constraints(self) -> list[tuple[tuple[str, ...], Allowed]]:
+        """Which levels occur together: names of factors, and a function that tells for their levels."""
+        levels = self.levels
+        found: list[tuple[tuple[str, ...], Allowed]] = []
+        for name in self.arrays:
+            layout = f"{name} layout"
+            found += [((CASE, layout), self._rule(name, layout, _lies))] if layout in levels else []
+        if self.same:
+            first, second = self.same
+            found.append(((CASE, SAME), self._one_shape(first, second)))
+            for factor in ("layout", "dtype"):
+                pair = f"{first} {factor}", f"{second} {factor}"
+                if levels.keys() >= set(pair):
+                    found.append(((SAME, *pair), _alike(pair)))
+        return found
+
+    def _rule(self, name: str, factor: str, fits: Callable[[tuple[int, ...], str], bool]) -> Allowed:
+        """Whether one of the argument's arrays can have a level."""
+        return lambda row: any(fits(shape, row[factor]) for shape in _shapes(self.cases[row[CASE]], name))
+
+    def _one_shape(self, first: str, second: str) -> Allowed:
+        def allowed(row: Mapping[str, str]) -> bool:
+            case = self.cases[row[CASE]]
+            return row[SAME] != TWICE or case.get(first, ()) == case.get(second, ())
+
+        return allowed
+
+    def strangeness(self, row: Mapping[str, str]) -> tuple[int, int]:
+        """What makes a row hard to read: how many levels feedback must mention, and how many entries it has."""
+        shapes = [shape for name in self.arrays for shape in _shapes(self.cases[row[CASE]], name)]
+        return len(mentioned(row)), sum(map(prod, shapes))
+
+    @property
+    def digest(self) -> str:
+        """A hash of what the rows are made of."""
+        made_of = [VERSION, self.arrays, self.cases, self.same, self.levels]
+        return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
+
+
+def _shapes(case: Mapping[str, Any], name: str) -> list[tuple[int, ...]]:
+    """The shape of an argument, or those of the arrays in a list; an empty list counts as an empty array."""
+    shape = case.get(name, [])
+    if shape == NO_ARRAYS:
+        return [(0,)]
+    return [tuple(one) for one in shape] if shape and isinstance(shape[0], list) else [tuple(shape)]
+
+
+def _alike(pair: tuple[str, str]) -> Allowed:
+    return lambda row: row[SAME] != TWICE or row[pair[0]] == row[pair[1]]
+
+
+def _lies(shape: tuple[int, ...], layout: str) -> bool:
+    """Whether an array of this shape can have the layout; arrays of one entry or none have only one."""
+    if prod(shape) < 2:
+        return layout == ROWS
+    return layout != ROWS and (layout != "columns" or sum(length > 1 for length in shape) > 1)
+
+
+def spaces_in(path: Path) -> dict[str, Space]:
+    """What a lesson's `factors.toml` says, by exercise; empty if there is none. `AuthoringError` if it is wrong."""
+    if not path.is_file():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        every = content.pop(EVERY, {}).get("without", {})
+        return {exercise: _space(exercise, of_it, every) for exercise, of_it in content.items()}
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError, KeyError, ValueError) as error:
+        raise AuthoringError(f"{path.name}: it cannot be read ({error})") from None
+
+
+def _space(exercise: str, content: dict[str, Any], every: dict[str, str]) -> Space:
+    for key in content.keys() - KEYS:
+        raise ValueError(f"{exercise} has no {key!r}: there are {', '.join(sorted(KEYS))}")
+    arrays, cases = content.get("arrays", {}), content.get("cases", {})
+    for name, kind in arrays.items():
+        if kind not in DTYPES and kind.removeprefix(LIKE) not in arrays:
+            raise ValueError(f"{exercise}: {name} is {kind!r}, which is none of {', '.join(DTYPES)}")
+    own = content.get("without", {})
+    return Space(exercise, arrays, cases, tuple(content.get("same", ())), {**every, **own}, tuple(own))
+
+
+def pairs_of(levels: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Each two levels of two factors."""
+    names = list(levels)
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            for one in levels[first]:
+                for other in levels[second]:
+                    yield (first, one), (second, other)

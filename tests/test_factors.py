@@ -1,0 +1,313 @@
+"""Factors of arguments: rows that cover all pairs of levels, what checks have, and what only such rows find."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_courses import ENVIRONMENT, LESSON, of_one, written
+
+from autograder.authoring.factors import covering
+from autograder.authoring.factors.seen import levels_of
+from autograder.authoring.factors.space import Space, pairs_of, spaces_in
+from autograder.authoring.rules.factors import UNDER_THE_RULE, factors_in_step, unvaried
+from autograder.authoring.tree import AuthoringError, Course
+from autograder.collection import with_judge
+from autograder.judging.checking.kinds import covers_in, kinds_in
+from autograder.judging.checking.plugin import identify
+from autograder.judging.session import Judge
+from autograder.worker.layout import arranged, laid_out
+from course.syllabus import Exercise, find_lesson
+
+COURSE = Course.at()
+
+
+# Rows
+
+
+@pytest.mark.parametrize("slug", UNDER_THE_RULE)
+def test_rows_have_each_pair_that_can_occur(slug: str) -> None:
+    covers = covers_in(COURSE.covering(slug))
+    for exercise, space in spaces_in(COURSE.factors(slug)).items():
+        rows = covers[exercise].rows
+        assert all(allowed(row) for row in rows for _, allowed in space.constraints), exercise
+        for pair in pairs_of(space.levels):
+            there = any(all(row[factor] == level for factor, level in pair) for row in rows)
+            assert there or not completed(space, dict(pair)), (exercise, pair)
+
+
+def completed(space: Space, row: dict[str, str]) -> bool:
+    """Whether a row that has these levels fits all constraints."""
+    if any(row.keys() >= set(names) and not allowed(row) for names, allowed in space.constraints):
+        return False
+    missing = next((factor for factor in space.levels if factor not in row), None)
+    return missing is None or any(completed(space, {**row, missing: level}) for level in space.levels[missing])
+
+
+def test_rows_are_made_again_only_for_other_factors() -> None:
+    pytest.importorskip("covertable")
+    space = Space("f", {"x": "float"}, {"a vector": {"x": [3]}, "a matrix": {"x": [2, 3]}})
+    text = covering.covering_text({"f": space}, {})
+    assert covering.covering_text({"f": space}, {}) == text, "the same factors have the same rows"
+    kept = {"f": {"of": space.digest, "rows": ["9 9 9"]}}
+    assert '    "9 9 9",' in covering.covering_text({"f": space}, kept)
+    other = Space("f", {"x": "float"}, {"a vector": {"x": [4]}})
+    assert '    "9 9 9",' not in covering.covering_text({"f": other}, kept)
+
+
+# What calls had
+
+
+@pytest.mark.parametrize(
+    ("array", "layout", "levels"),
+    [
+        (np.array(0.0), "rows", "0-d, one entry, float64, rows, zero"),
+        (np.zeros((0, 3), np.float32), "columns", "2 axes, empty, float32, rows"),
+        (np.array([1.0, -1.0, -0.0]), "columns", "1 axis, float64, rows, zero, minus zero, ties"),
+        (np.array([[5e-324, 1.0]]), "sliced", "2 axes, several axes, float64, sliced, denormal"),
+        (np.array([1e-6, 1.0]), "repeated", "1 axis, float64, repeated, mixed"),
+        (np.array([[[1e-45], [2.0]]], np.float32), "columns", "more axes, several axes, float32, rows, denormal"),
+        (np.array([2, 2], np.int32), "rows", "1 axis, int32, rows, equal"),
+    ],
+)
+def test_levels_of_an_array(array: np.ndarray, layout: str, levels: str) -> None:
+    assert sorted(level for _, level in levels_of(array, layout)) == sorted(levels.split(", "))
+
+
+def test_each_argument_has_a_layout_of_its_own() -> None:
+    x, y = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
+    (a, b, c), options = arranged([x, y, x], {"axis": 0}, "columns,repeated,=0,rows")
+    assert a.flags.f_contiguous
+    assert b.strides == (0, 8)
+    assert not b.flags.writeable
+    assert c is a
+    assert options == {"axis": 0}
+    assert laid_out(x, "repeated") is x, "nothing repeats in it"
+    zeros = np.array([0.0, -0.0])
+    assert laid_out(zeros, "repeated") is zeros, "that would change a sign"
+    assert laid_out(x, "sliced").strides == (-48, -16)
+
+
+def test_tensors_repeat_too() -> None:
+    torch = pytest.importorskip("torch")
+    assert laid_out(torch.ones(2, 3), "repeated").stride() == (0, 1)
+    assert laid_out(torch.ones(2, 3), "sliced").stride() == (6, 2)
+
+
+# The rule
+
+CHECK = """
+from autograder.judging import check_kinds, exercise, expect_close, random
+
+@exercise("double")
+def test_vector(learner, reference, rng):
+    x = random(rng, (3,))
+    expect_close(learner.double(x), reference.double(x), rtol=1e-9, atol=1e-12)
+"""
+DRAWN = """
+@exercise("double")
+def test_every_kind_of_input(learner, reference, kinds):
+    check_kinds(learner, reference, kinds, "double")
+"""
+CASES = """
+[double]
+arrays = { x = "float" }
+cases."a number" = { x = [] }
+cases."one entry" = { x = [1] }
+cases."a vector" = { x = [6] }
+cases."a matrix" = { x = [2, 6] }
+cases."a stack" = { x = [2, 2, 3] }
+"""
+EMPTY = 'without."x: shape empty" = "there is nothing to double"\n'
+
+
+@pytest.fixture
+def missing(tmp_path: Path) -> Callable[[str, str], list[str]]:
+    """The problems that the rule finds in a course whose lesson has these factors and further checks."""
+    lesson = of_one(Exercise(LESSON, "double", 3, "core", ("a", "b"), ENVIRONMENT))
+    folder = f"autograder/lessons/{LESSON}"
+
+    def found(factors: str, checks: str) -> list[str]:
+        files = {f"solutions/{LESSON}.py": "def double(x):\n    return 2 * x\n", f"{folder}/factors.toml": factors}
+        root = written(tmp_path, {**files, f"{folder}/checks/double.py": CHECK + checks})
+        course = Course(root, {LESSON: lesson})
+        for path, text in covering.generated(course).items():
+            path.write_text(text, encoding="utf-8")
+        problems = factors_in_step(course) or with_judge(lesson, lambda judge: unvaried(course, judge), root=root)
+        return [str(problem) for problem in problems]
+
+    return found
+
+
+def test_levels_that_no_check_has_are_named(missing: Callable[[str, str], list[str]]) -> None:
+    said = "\n".join(missing("", ""))
+    assert "double: no check with hidden or visible inputs has “x: dtype float32”" in said
+    assert "“x: values zero, minus zero, denormal, mixed, ties”" in said
+    assert "“x: shape 0-d, empty, one entry, 2 axes, more axes”" in said
+
+
+def test_drawn_rows_have_all_levels_and_pairs(missing: Callable[[str, str], list[str]]) -> None:
+    pytest.importorskip("covertable")
+    assert missing(CASES + EMPTY, DRAWN) == []
+    assert "“x: shape empty”" in missing(CASES, DRAWN)[0]
+
+
+def test_a_pair_that_no_check_has_is_named(missing: Callable[[str, str], list[str]]) -> None:
+    pytest.importorskip("covertable")
+    levels = {"0-d": "[]", "one": "[1]", "stack": "[2, 2, 3]"}
+    cases = "".join(f'cases."{name}" = {{ x = {shape} }}\n' for name, shape in levels.items())
+    reasons = EMPTY + 'without."x: shape 2 axes" = "three stand for two"\n'
+    table = f'[double]\narrays = {{ x = "float" }}\n{cases}{reasons}'
+    assert "“x: layout repeated & x: shape 1 axis”" in missing(table, DRAWN)[0]
+    layouts = f'{table}without."x: shape 1 axis & layout" = "a"\n'
+    assert missing(layouts, DRAWN) != [], "pairs of that shape and values are missing, too"
+    assert missing(f'{layouts}without."x: shape 1 axis & values" = "a"\n', DRAWN) == []
+
+
+def test_a_reason_for_what_is_there_is_named(missing: Callable[[str, str], list[str]]) -> None:
+    pytest.importorskip("covertable")
+    said = missing(f'{CASES}{EMPTY}without."x: shape 0-d & dtype float32" = "a"\n', DRAWN)
+    what = "double: a check has “x: shape 0-d & dtype float32”, or it is nothing to ask for; delete the reason"
+    assert said == [f"autograder/lessons/{LESSON}/factors.toml: {what}"]
+
+
+@pytest.mark.parametrize(
+    ("factors", "says"),
+    [
+        ("[double", "it cannot be read"),
+        ("[double]\nshapes = 3\n", "double has no 'shapes': there are arrays, cases, same, without"),
+        ('[double]\narrays = { x = "int8" }\n', "double: x is 'int8', which is none of float, float64, whole"),
+        ('[double]\nwithout."layout" = "a"\n', "“layout” names no argument: write “x: layout columns”"),
+        ("[halve]\n", "halve is no exercise of the lesson"),
+    ],
+)
+def test_a_wrong_file_is_named(missing: Callable[[str, str], list[str]], factors: str, says: str) -> None:
+    try:
+        said = missing(factors, "")
+    except AuthoringError as error:  # `backprop build` says so
+        said = [str(error)]
+    assert says in said[0]
+
+
+def test_a_check_without_rows_is_named(missing: Callable[[str, str], list[str]]) -> None:
+    with pytest.raises(Exception, match=r"double has no rows in covering\.toml: list it in factors\.toml and run"):
+        missing("", DRAWN)
+
+
+# Wrong answers that only such rows find: each passed all checks of ch06 before
+
+
+def unbroadcast(g: np.ndarray, x: np.ndarray) -> np.ndarray:
+    g = g.sum(axis=tuple(range(g.ndim - x.ndim)))
+    return g.sum(axis=tuple(i for i in range(x.ndim) if x.shape[i] == 1), keepdims=True).astype(x.dtype)
+
+
+def divides_by_the_operand(g: Any, a: Any, b: Any) -> Any:
+    """nan where an operand is 0."""
+    return unbroadcast(g * (a * b) / a, a), unbroadcast(g * (a * b) / b, b)
+
+
+def keeps_gradients_by_id(g: Any, a: Any, b: Any) -> Any:
+    """Twice the gradient where both operands are one object."""
+    gradients = {id(a): np.zeros(()), id(b): np.zeros(())}
+    for x in (a, b):
+        gradients[id(x)] = (gradients[id(x)] + unbroadcast(g, x)).astype(x.dtype)
+    return gradients[id(a)], gradients[id(b)]
+
+
+def reads_in_the_order_of_memory(g: Any, x: Any) -> Any:
+    """Wrong where g and x lie in memory differently."""
+    dx = np.empty_like(x)
+    flat = dx.ravel(order="K")
+    if not np.shares_memory(flat, dx):
+        return (g * (x > 0)).astype(x.dtype)
+    flat[...] = g.ravel(order="K") * (x.ravel(order="K") > 0)
+    return dx
+
+
+def always_float64_for_empty_arrays(g: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The wrong dtype for an empty float32 array."""
+    if not x.size:
+        return np.zeros(x.shape)
+    g = g if axis is None or keepdims else np.expand_dims(g, axis)
+    return np.broadcast_to(g, x.shape).astype(x.dtype)
+
+
+def divides_by_g(g: Any, x: Any, axis: int) -> Any:
+    """nan where g is 0."""
+    winners, g = x == x.max(axis=axis, keepdims=True), np.expand_dims(g, axis)
+    return (g * winners / (winners.sum(axis=axis, keepdims=True) * g) * g).astype(x.dtype)
+
+
+def normalises_the_output(g: Any, x: Any, gamma: Any, eps: float = 1e-6) -> Any:
+    """nan where gamma is 0."""
+    rms = np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
+    xhat, dxhat = (gamma * x / rms) / gamma, g * gamma
+    dx = (dxhat - xhat * (dxhat * xhat).mean(axis=-1, keepdims=True)) / rms
+    dgamma = (g * xhat).sum(axis=tuple(range(x.ndim - 1)))
+    return dx.astype(x.dtype), dgamma.astype(gamma.dtype)
+
+
+def drops_tiny_numbers(g: Any, x: Any) -> Any:
+    """0 for the smallest positive numbers: only the denormal ones, below 1e-307."""
+    return (g * (x > np.finfo(x.dtype).tiny)).astype(x.dtype)
+
+
+WRONG: list[tuple[str, Callable[..., Any]]] = [
+    ("mul_vjp", divides_by_the_operand),
+    ("add_vjp", keeps_gradients_by_id),
+    ("relu_vjp", reads_in_the_order_of_memory),
+    ("relu_vjp", drops_tiny_numbers),
+    ("sum_vjp", always_float64_for_empty_arrays),
+    ("max_vjp", divides_by_g),
+    ("rmsnorm_vjp", normalises_the_output),
+]
+
+
+def test_only_such_rows_find_these_wrong_answers() -> None:
+    def rejecting(judge: Judge) -> list[set[tuple[str, bool]]]:
+        found = []
+        for exercise, function in WRONG:
+            items = judge.items_of(exercise)
+            records = judge.observe(items, judge.reference.local(exercise, function))
+            pairs = zip(map(identify, items), records, strict=True)
+            found.append({(check.name, check.visible) for check, record in pairs if check and not record.passed})
+        return found
+
+    both = {("test_every_kind_of_input", visible) for visible in (True, False)}
+    exercises = tuple(dict.fromkeys(exercise for exercise, _ in WRONG))
+    assert with_judge(find_lesson("ch06_vjps"), rejecting, only=exercises) == [both] * len(WRONG)
+
+
+def test_a_second_derivative_is_asked_for_where_g_is_0() -> None:
+    """|g| sign(g) is g, but its slope at 0 is lost: the first derivative is right everywhere."""
+    torch = pytest.importorskip("torch")
+
+    def backward(ctx: Any, g: Any) -> Any:
+        return 2 * ctx.saved_tensors[0] * (g.abs() * g.sign())
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    square = type("Square", (torch.autograd.Function,), methods)
+
+    def rejecting(judge: Judge) -> set[str]:
+        items = judge.items_of("Square")
+        records = judge.observe(items, judge.reference.local("Square", square))
+        return {item.name for item, record in zip(items, records, strict=True) if not record.passed}
+
+    found = with_judge(find_lesson("ch08_custom_functions"), rejecting, only="Square")
+    assert found == {f"test_every_kind_of_input[{inputs}]" for inputs in ("visible", "hidden")}
+
+
+def test_labels_say_what_is_special() -> None:
+    rows = kinds_in(COURSE.covering("ch06_vjps"), "relu_vjp", np.random.default_rng(0))
+    labels = [row.label for row in rows]
+    assert all(re.match(r"(a 0-d array|one entry|a vector|three axes|an empty array)(;|$)", one) for one in labels)
+    assert any("x float32 and backwards with gaps in memory" in one for one in labels)
