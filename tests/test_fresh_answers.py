@@ -1,4 +1,4 @@
-"""`python -m autograder.authoring.judged`: rates of rejection and of true causes, on a folder of answers."""
+"""`python -P -m autograder.authoring.judged`: rates of rejection and of true causes, on a folder of answers."""
 
 from __future__ import annotations
 
