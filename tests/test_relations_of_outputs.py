@@ -44,6 +44,10 @@ class TestOutputs:
     def test_one_in_anothers_place(self) -> None:
         assert self.said([DA, DA], [DA, DB], ["dA", "dB"]) == ["What is returned as dB is what is expected of dA."]
 
+    def test_turned_signs_of_negatives_are_not_swapped(self) -> None:
+        """Of an error's gradients, db is -dy: |error| for the error turns both signs."""
+        assert not any("swapped" in said for said in self.said([-DA, DA], [DA, -DA], ["db", "dy"]))
+
     def test_equal_zeros_are_not_swapped(self) -> None:
         zero, one = np.zeros(3), normal(3)
         assert self.said([zero, one], [one, zero], ["da", "db"])[0] == "da and db are swapped."

@@ -60,11 +60,16 @@ def _are(names: Sequence[str]) -> str:
 def _expected_of_another(
     got: Sequence[np.ndarray], expected: Sequence[np.ndarray], wrong: list[int], rtol: float, atol: float
 ) -> dict[int, int]:
-    """Wrong outputs that equal the expected value of another output, with its index; zeros count only beside others."""
+    """Wrong outputs that equal the expected value of another output, with its index; zeros count only beside others.
+
+    Two outputs that are to be negatives of each other are not compared: with both signs turned they look swapped.
+    """
     taken = {}
     for index in wrong:
         for other, theirs in enumerate(expected):
-            if other != index and _equal(got[index], theirs, rtol, atol):
+            of_floats = expected[index].dtype.kind in "fc"
+            turned = of_floats and _equal(-expected[index], theirs, rtol, atol)  # then the sign may as well be wrong
+            if other != index and not turned and _equal(got[index], theirs, rtol, atol):
                 taken[index] = other
                 break
     certain = {index: other for index, other in taken.items() if _is_telling(expected[other])}

@@ -114,8 +114,8 @@ gradient[index] = (up - f(x.copy())) / (2 * eps)
 x[index] += eps
 """
     },
-    says="x is moved in place and moved back by arithmetic, which rounds: it comes back a little different. Keep the "
-    "old entry and put it back, or work on a copy.",
+    says="x does not come back as it was: adding eps and taking it away again rounds. Keep the old entry and put it "
+    "back, or move a copy.",
 )
 
 second_name_for_x = mistake(

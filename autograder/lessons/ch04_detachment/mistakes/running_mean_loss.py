@@ -20,8 +20,8 @@ NO_MEAN_OF_NOTHING = "There is no mean of nothing: raise a ValueError."
 
 def _kept(how):
     return (
-        f"All losses were kept as tensors, {how}, and with them all of their graphs. Turn each into a number as it "
-        "comes: loss.item()."
+        f"Losses were kept as tensors, {how}, and with them their graphs. Turn each into a number as it comes: "
+        "loss.item()."
     )
 
 

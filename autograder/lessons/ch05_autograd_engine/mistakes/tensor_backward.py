@@ -158,8 +158,8 @@ order_held = mistake(
     "Tensor.backward",
     {"order = topological_order(self)": "order = topological_order(self)\nheld = list(order)"},
     where="backward",
-    says="The edges are freed in time, but the list of all tensors is held to the end, and their arrays with "
-    "it: take each tensor off the list as you come to it (pop).",
+    says="The edges are freed in time, but something holds all tensors to the end, and their arrays with them: the "
+    "sorted list, or a set or dict of those seen. Take each tensor out as you come to it (pop).",
 )
 freed_looks_like_a_leaf = mistake(
     "Tensor.backward",

@@ -62,8 +62,8 @@ tolerances_of_a_percent = mistake(
 fast_mode = mistake(
     "run_gradcheck",
     {CHECKS: _checks("fast_mode=True")},
-    says="fast_mode=True compares one random combination of all entries. One wrong entry of many drowns in it. The "
-    "full check takes longer and sees every entry: leave fast_mode off.",
+    says="A small error in one entry of many passes, as with fast_mode=True, which compares one random combination of "
+    "all entries, or with wide tolerances. Leave both as gradcheck has them: it sees every entry.",
 )
 fast_mode_for_the_second_order = mistake(
     "run_gradcheck",

@@ -42,8 +42,8 @@ def test_structure(learner, rng):
             expect(got["relus"] >= depth, f"{message} Found: {found}.", case=case)
         expect(got["shape"] == (16, n_out), "The output has not the shape (n, n_out).", case=case)
         message = (
-            "With the hidden Linears set to 0 nothing of x arrives at the output: there is no residual connection. "
-            "A block gives x + f(x)."
+            "With the hidden Linears set to 0 nothing of x arrives at the output: no residual connection leads around "
+            "the whole block. A block gives x + f(x)."
         )
         expect(got["skips"], message, case=case)
         message = (

@@ -97,8 +97,8 @@ mean_for_the_median = mistake(
 lower_median = mistake(
     "gradient_report",
     {LIMIT: "limit = 1000 * statistics.median_low(finite) if finite else math.inf"},
-    says="With an even number of norms the lower of the middle two was taken, as torch.median does. The median is "
-    "the mean of both.",
+    says="With an even number of norms your median is the lower of the middle two, as torch.median's would be. It is "
+    "the mean of both, over all norms.",
 )
 upper_median = mistake(
     "gradient_report",
