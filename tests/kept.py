@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from autograder.authoring.state import RUN, state_of
 from autograder.judging.version import grader_version
@@ -26,6 +27,8 @@ KEPT_SECONDS = 7 * 24 * 3600
 def kept(request: pytest.FixtureRequest, *parts: str, lesson: str = "") -> Iterator[tuple[Path, bool]]:
     """A folder for what a module's fixture or test makes, and whether everything is in it already.
 
+    Another process that asks for the same folder waits until this one has done with it.
+
     Args:
         parts: files and folders of the repository that decide what is made, besides the grader, the course and the
             module itself.
@@ -37,13 +40,15 @@ def kept(request: pytest.FixtureRequest, *parts: str, lesson: str = "") -> Itera
     version = grader_version(lesson) if lesson else ""
     run = () if lesson else RUN
     state = state_of(*run, module, "tests/kept.py", *parts, more=f"{version}, Landlock {landlock_abi()}")
-    whole = made.is_file() and made.read_text() == state and made.stat().st_mtime > time.time() - KEPT_SECONDS
-    if not whole:
-        shutil.rmtree(folder, ignore_errors=True)
-        (folder / "class").mkdir(parents=True)
-    failed = request.session.testsfailed
-    yield folder / "class", whole
-    if request.session.testsfailed != failed:
-        shutil.rmtree(folder, ignore_errors=True)
-    elif not whole:
-        made.write_text(state)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        whole = made.is_file() and made.read_text() == state and made.stat().st_mtime > time.time() - KEPT_SECONDS
+        if not whole:
+            shutil.rmtree(folder, ignore_errors=True)
+            (folder / "class").mkdir(parents=True)
+        failed = request.session.testsfailed
+        yield folder / "class", whole
+        if request.session.testsfailed != failed:
+            shutil.rmtree(folder, ignore_errors=True)
+        elif not whole:
+            made.write_text(state)
