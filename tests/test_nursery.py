@@ -69,13 +69,14 @@ class Played(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        time.sleep(self.seconds[0])
-        self.connection.send(Ready())
-        while (work := self.connection.recv()) is not None:
-            time.sleep(self.seconds[1])
-            self.connection.send(
-                SubmissionResult(work.student, work.lesson, "x.py", "", "", "process", 0, 1, "graded", "")
-            )
+        starting, answering = self.seconds
+        with self.connection:  # closed whatever happens, so that nobody waits for it
+            time.sleep(starting)
+            self.connection.send(Ready())
+            while (work := self.connection.recv()) is not None:
+                time.sleep(answering)
+                result = SubmissionResult(work.student, work.lesson, "x.py", "", "", "process", 0, 1, "graded", "")
+                self.connection.send(result)
 
     def kill(self) -> None:
         pytest.fail("nothing is killed")
