@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -55,6 +58,64 @@ def test_nothing_is_started_where_nothing_is_to_be_graded(monkeypatch: pytest.Mo
     monkeypatch.setattr(pool, "FORKS", True)
     monkeypatch.setattr(pool, "Nursery", lambda _: pytest.fail("half a second for nothing"))
     assert list(pool.grade_all([None, None], jobs=2, isolation="process", salt="")) == []
+
+
+class Played(threading.Thread):
+    """A grading process played by a thread, which takes some seconds to start and for each answer."""
+
+    def __init__(self, connection: Connection, lesson: str, starting: float, answering: float) -> None:
+        super().__init__(daemon=True)
+        self.connection, self.lesson, self.seconds = connection, lesson, (starting, answering)
+        self.start()
+
+    def run(self) -> None:
+        starting, answering = self.seconds
+        with self.connection:  # closed whatever happens, so that nobody waits for it
+            time.sleep(starting)
+            self.connection.send(Ready())
+            while (work := self.connection.recv()) is not None:
+                time.sleep(answering)
+                result = SubmissionResult(work.student, work.lesson, "x.py", "", "", "process", 0, 1, "graded", "")
+                self.connection.send(result)
+
+    def kill(self) -> None:
+        pytest.fail("nothing is killed")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "starting", "answering", "processes"),
+    [
+        ((10,), 0.2, 0.01, 1),
+        ((10, 3), 0.2, 0.01, 2),
+        ((40,), 0.2, 0.01, 2),
+        ((10,), 0.02, 0.1, 2),
+        ((4,), 0.0, 2.5, 2),
+    ],
+    ids=["a small class", "two lessons", "a large class", "answers that take longer than a start", "slow answers"],
+)
+def test_a_second_process_is_started_where_it_pays(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...], starting: float, answering: float, processes: int
+) -> None:
+    """Each computes again what answers are compared with: two took twice the processor time for a class of ten."""
+    started: list[Played] = []
+
+    class Starter:
+        def __init__(self, _: object) -> None: ...
+
+        def start(self, settings: Settings) -> tuple[Connection, Played]:
+            ours, theirs = Pipe()
+            started.append(Played(theirs, settings.lesson, starting, answering))
+            return ours, started[-1]
+
+        def stop(self) -> None: ...
+
+    monkeypatch.setattr(pool, "FORKS", True)
+    monkeypatch.setattr(pool, "Nursery", Starter)
+    lessons = [slug for size, slug in zip(sizes, ("ch06_vjps", "ch07_mlp_backprop"), strict=False) for _ in range(size)]
+    work = [Work(slug, f"student {number}", Path("x.py")) for number, slug in enumerate(lessons)]
+    results = list(pool.grade_all(work, jobs=2, isolation="process", salt=""))
+    assert sorted(result.student for result in results) == sorted(item.student for item in work)
+    assert len(started) == processes
 
 
 def test_the_command_imports_nothing_that_only_checks_need(tmp_path: Path) -> None:

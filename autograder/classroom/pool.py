@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+import time
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
+from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
@@ -29,6 +31,10 @@ from course.syllabus import find_lesson
 
 AHEAD = 64
 """Submissions drawn before the first process starts, enough to know which lessons there are."""
+FEW = 16
+"""So many waiting submissions pay for one more process of their lesson at once, and for each one after it."""
+QUIET_SECONDS = 2.0
+"""Fewer pay when the lesson's processes have sent nothing for this long, or if they take twice as long as a start."""
 
 
 class PoolError(RuntimeError):
@@ -93,6 +99,10 @@ class _Queue:
         """The lesson that needs another grader most, given how many each lesson has."""
         return max(self.lessons(), key=lambda lesson: len(self._waiting[lesson]) / (1 + graders[lesson]), default=None)
 
+    def waiting(self, lesson: str) -> int:
+        """How many submissions of a lesson wait."""
+        return len(self._waiting.get(lesson, ()))
+
 
 class _Pool:
     """The grading processes and their assignments.
@@ -128,10 +138,10 @@ class _Pool:
                     break
                 self._retry_starved()
                 continue
-            ready = wait([grader.connection for grader in busy], timeout=None if self._queue.complete else 0)
+            ready = wait([grader.connection for grader in busy], timeout=self._seconds_to_wait())
             heard = [grader for grader in busy if grader.connection in ready]
             found = [result for grader in heard if (result := self._receive(grader)) is not None]
-            if not ready:
+            if not ready and not self._queue.complete:
                 self._queue.draw(1)
             self._hand_out()  # first, so that no process waits for the disk
             yield from found
@@ -155,7 +165,7 @@ class _Pool:
                 grader.hand(item)
             elif self._next_lesson() is not None or self._queue.complete:
                 self._retire(grader)
-        while len(self._graders) < self._jobs and (lesson := self._next_lesson()) is not None:
+        while len(self._graders) < self._jobs and (lesson := self._lesson_to_start()) is not None:
             item = self._queue.take(lesson)
             assert item is not None
             grader = self._start_grader(lesson)
@@ -174,6 +184,33 @@ class _Pool:
         )
         return _Grader(lesson, slot, *self._starter.start(settings))
 
+    def _lesson_to_start(self) -> str | None:
+        """The lesson for one more process, if that is worth its start."""
+        lesson = self._next_lesson()
+        if lesson is None or self._is_worth_another(lesson):
+            return lesson
+        of_graders = {grader.lesson for grader in self._graders}
+        return next((other for other in self._queue.lessons() if other not in {*of_graders, *self._failed}), None)
+
+    def _is_worth_another(self, lesson: str) -> bool:
+        """Whether one more process shortens the work: a start costs as much as some ten answers of a quick lesson."""
+        mine = [grader for grader in self._graders if grader.lesson == lesson]
+        waiting, ready = self._queue.waiting(lesson), [grader for grader in mine if grader.ready]
+        if not mine or waiting >= FEW * len(mine):
+            return True
+        if not ready:
+            return False
+        left = waiting * min(grader.pace for grader in ready) / len(mine)
+        quiet = time.monotonic() - max(grader.heard for grader in ready)
+        return quiet >= QUIET_SECONDS or (left < inf and left >= 2 * max(grader.starting for grader in ready))
+
+    def _seconds_to_wait(self) -> float | None:
+        """How long to wait for a message: not at all while there is work to draw; else until another process pays."""
+        if not self._queue.complete:
+            return 0
+        withheld = len(self._graders) < self._jobs and self._queue.lessons()
+        return QUIET_SECONDS / 4 if withheld else None
+
     def _next_lesson(self) -> str | None:
         """The lesson for a new process; drops work of lessons that cannot be graded."""
         graders = Counter(grader.lesson for grader in self._graders if grader.at is not None)
@@ -186,6 +223,7 @@ class _Pool:
     def _receive(self, grader: _Grader) -> SubmissionResult | None:
         """Handle a process's message; returns the result if the message is one."""
         said = hear(grader.connection)
+        grader.note(said)
         match said:
             case None:
                 return self._on_death(grader)
@@ -263,10 +301,27 @@ class _Grader:
         self.process = process
         self.ready = False
         self.at: Work | None = None
+        self.heard = time.monotonic()
+        """When it sent its last message, or was started."""
+        self.starting = inf
+        """Seconds of its start."""
+        self.pace = inf
+        """Seconds of its quickest answer but for the first, which makes what all are compared with; inf before that."""
+        self._answers = 0
 
     def hand(self, work: Work) -> None:
         self.at = work
         tell(self.connection, work)
+
+    def note(self, said: object) -> None:
+        """Take the time of a message."""
+        took, self.heard = time.monotonic() - self.heard, time.monotonic()
+        if isinstance(said, Ready):
+            self.starting = took
+        elif isinstance(said, SubmissionResult):
+            self._answers += 1
+            if self._answers > 1:
+                self.pace = min(self.pace, took)
 
     def dismiss(self) -> None:
         """Let it end, without waiting."""
