@@ -6,9 +6,9 @@
     without."x: shape 0-d" = "there is no maximum along no axis"
 
 A case gives each array's shape, or the shapes of a list of arrays (`["none"]` for an empty list), and the call's other
-arguments; `below` bounds whole numbers. `same = ["g", "x"]`
-says that two arguments may be one object. A key of `without` names arguments, a factor and, unless it means all, levels
-of it; two such parts joined by `&` name pairs. The table `every` has reasons for all exercises of the lesson.
+arguments; `below` bounds whole numbers. `same = ["g", "x"]` says that two arguments may be one object. A key of
+`without` names arguments, a factor and, unless it means all, levels of it; two such parts joined by `&` name pairs. The
+table `every` has reasons for all exercises of the lesson.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from autograder.judging.session import Judge
 from autograder.places import ROOT
 from autograder.wording import counted, enumeration
 
-UNDER_THE_RULE = ("ch02_chain_rule", "ch03_accumulation", "ch06_vjps", "ch08_custom_functions")
+UNDER_THE_RULE = ("ch02_chain_rule", "ch03_accumulation", "ch06_vjps", "ch07_mlp_backprop", "ch08_custom_functions")
 """The lessons of this course that have a `factors.toml`; `build --check` lists those that do not have one yet."""
 SHOWN = 6
 """How many missing pairs a problem names."""

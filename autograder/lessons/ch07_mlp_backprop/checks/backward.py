@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise, expect_close
-from autograder.lessons.ch07_mlp_backprop.checks.networks import SHAPES, random_params, run_forward
+from autograder.lessons.ch07_mlp_backprop.checks.networks import SHAPES, named, random_params, run_forward
 
 
 def check_backward(learner, reference, rng, params, X, activation, case, **tolerance):
@@ -98,3 +98,16 @@ def test_backward_in_float32(learner, reference, rng):
     for activation in ("relu", "tanh", "sigmoid"):
         params, X = random_params(rng, 3, 4, 2, np.float32), rng.normal(size=(5, 3)).astype(np.float32)
         check_backward(learner, reference, rng, params, X, activation, f"{activation}, float32", **SINGLE)
+
+
+@exercise("backward")
+def test_every_kind_of_input(learner, reference, kinds):
+    """0, -0, denormal numbers and small entries beside large ones, in either dtype, and views."""
+    for kind in kinds:
+        params, X, dout = named(kind), kind.drawn["X"], kind.drawn["dout"]
+        arguments = params, X, kind.options["activation"]
+        got = run_forward(learner.in_layout(kind.layout_of("params", "X", "")), *arguments, case=kind.label)
+        if got is not None:
+            expected = reference.backward(params, reference.forward(*arguments)[1], dout)
+            gradients = learner.in_layout(kind.layout_of("params", "", "dout")).backward(params, got[1], dout)
+            expect_close(gradients, expected, case=kind.label, **kind.tolerance(expected, list(kind.drawn.values())))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise
-from autograder.lessons.ch07_mlp_backprop.checks.losses import check_loss
+from autograder.lessons.ch07_mlp_backprop.checks.losses import check_loss, check_losses_of_kinds
 
 
 @exercise("cross_entropy_loss")
@@ -60,3 +60,9 @@ def test_cross_entropy_in_float32(learner, reference, rng):
         logits, targets = rng.normal(size=(4, 3)).astype(np.float32), rng.integers(3, size=4).astype(integer)
         got, expected = learner.cross_entropy_loss(logits, targets), reference.cross_entropy_loss(logits, targets)
         check_loss(got, expected, "dlogits", case, **SINGLE)
+
+
+@exercise("cross_entropy_loss")
+def test_every_kind_of_input(learner, reference, kinds):
+    """0, -0, denormal numbers and small entries beside large ones, in either dtype, and views."""
+    check_losses_of_kinds(learner, reference, kinds, "cross_entropy_loss", "dlogits")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise, expect_close
-from autograder.lessons.ch07_mlp_backprop.checks.networks import SHAPES, random_params, run_forward
+from autograder.lessons.ch07_mlp_backprop.checks.networks import SHAPES, named, random_params, run_forward
 
 
 def check_logits(learner, reference, *arguments, case, **tolerance):
@@ -57,3 +57,13 @@ def test_forward_in_float32(learner, reference, rng):
     for activation in ("relu", "tanh", "sigmoid"):
         params, X = random_params(rng, 4, 3, 2, np.float32), rng.normal(size=(5, 4)).astype(np.float32)
         check_logits(learner, reference, params, X, activation, case=f"{activation}, float32", **SINGLE)
+
+
+@exercise("forward")
+def test_every_kind_of_input(learner, reference, kinds):
+    """0, -0, denormal numbers and small entries beside large ones, in either dtype, and views."""
+    for kind in kinds:
+        asked, params, X = learner.in_layout(kind.layout), named(kind), kind.drawn["X"]
+        arguments = params, X, kind.options["activation"]
+        tolerance = kind.tolerance(reference.forward(*arguments)[0], list(kind.drawn.values()))
+        check_logits(asked, reference, *arguments, case=kind.label, **tolerance)

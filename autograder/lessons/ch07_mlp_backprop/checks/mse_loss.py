@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise
-from autograder.lessons.ch07_mlp_backprop.checks.losses import check_loss
+from autograder.lessons.ch07_mlp_backprop.checks.losses import check_loss, check_losses_of_kinds
 
 
 @exercise("mse_loss")
@@ -40,3 +40,9 @@ def test_mse_in_float32(learner, reference, rng):
     for n, o in [(1, 2), (4, 3)]:
         y, t = rng.normal(size=(2, n, o)).astype(np.float32)
         check_loss(learner.mse_loss(y, t), reference.mse_loss(y, t), "dy", "float32", **SINGLE)
+
+
+@exercise("mse_loss")
+def test_every_kind_of_input(learner, reference, kinds):
+    """0, -0, denormal numbers and small entries beside large ones, in either dtype, and views."""
+    check_losses_of_kinds(learner, reference, kinds, "mse_loss", "dy")

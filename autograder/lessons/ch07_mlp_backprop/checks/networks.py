@@ -30,3 +30,8 @@ def run_forward(learner, *arguments, case) -> tuple[Any, Any] | None:
     is_pair = isinstance(result, tuple | list) and len(result) == 2
     expect(is_pair, "forward must return two things, (logits, cache)", case=case)
     return tuple(result) if is_pair else None
+
+
+def named(kind):
+    """The parameters of a row of kinds, in a dict."""
+    return dict(zip(("W1", "b1", "W2", "b2"), kind.drawn["params"], strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import EXACT, SINGLE, exercise, expect_close
+from autograder.judging import EXACT, SINGLE, check_kinds, exercise, expect_close
 
 
 @exercise("single_example_gradients")
@@ -51,3 +51,9 @@ def test_single_example_in_float32(learner, reference, rng):
         expect_close(
             got, reference.single_example_gradients(W1, W2, x, t), names=("dW1", "dW2"), case="float32", **SINGLE
         )
+
+
+@exercise("single_example_gradients")
+def test_every_kind_of_input(learner, reference, kinds):
+    """0, -0, denormal numbers and small entries beside large ones, in either dtype, and views."""
+    check_kinds(learner, reference, kinds, "single_example_gradients", names=("dW1", "dW2"))
