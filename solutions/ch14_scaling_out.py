@@ -40,8 +40,8 @@ import torch
 # - A parameter may be float16. Its gradient times the number of rows may be more than float16 holds (65,504), while the
 #   mean that is asked is not: give each rank its weight in the mean *before* you sum.
 #
-# How many messages you send is up to you, but all that a rank knows of the others comes through them: two groups may run
-# at the same time.
+# How many messages you send is up to you, but all that a rank knows of the others comes through them: two groups may
+# run at the same time.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-all-reduce-gradients)
 
 
@@ -149,9 +149,9 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
 # - x may be used elsewhere, too. The gradient that comes back from there is whole already, and not part of the sum. If
 #   x requires no gradient, like data, only the parameters have one.
 #
-# `weight`, `bias`, x and the gradient that arrives are left as they are. The sum is that of the messages: a check changes
-# what each rank sends on its way. In Megatron-LM's words the input goes through *f*: the identity forward, an all-reduce
-# backward.
+# `weight`, `bias`, x and the gradient that arrives are left as they are. The sum is that of the messages: a check
+# changes what each rank sends on its way. In Megatron-LM's words the input goes through *f*: the identity forward, an
+# all-reduce backward.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-columnparallellinear)
 
 
@@ -290,8 +290,8 @@ if __name__ == "__main__":
 #
 # - Go through keys and values in blocks of `block` rows; the last block may be shorter. Three things sum up the blocks
 #   so far for each query: the largest score, the sum of exponentials, and the sum of exponentials times values. If a
-#   block brings a larger score, rescale the two sums. (Two passes over the blocks, the first for the largest scores, are
-#   accepted as well.)
+#   block brings a larger score, rescale the two sums. (Two passes over the blocks, the first for the largest scores,
+#   are accepted as well.)
 # - Scores of ±1000 and more must work: the results are finite and right.
 # - **Memory.** The numbers that you have made and that are alive at one time stay below n_q · n_k / 4, the results
 #   included. This is checked with 256 queries and 1,024 keys, and with one query and 4,096 keys, where not even one
@@ -418,8 +418,8 @@ def zero_bytes_per_rank(n_params, ranks, stage):
 #     params = params − lr · momentum
 #
 # - **What is sent**: one `reduce_scatter`, one `all_reduce` of a single number, one `all_gather`. Nothing else. So no
-#   rank has the whole g, and each updates its own piece of the parameters and sends that. In a check what each rank sends
-#   is changed on its way, and the momentum is that of earlier steps.
+#   rank has the whole g, and each updates its own piece of the parameters and sends that. In a check what each rank
+#   sends is changed on its way, and the momentum is that of earlier steps.
 # - `params` may be `torch.nn.Parameter`s, and have any strides; after the step they have no graph. `grads` are left as
 #   they are. All are of one dtype, float32 or float64. `lr`, `beta` and `max_norm` are floats, `max_norm > 0`, and
 #   infinite where nothing is to be clipped.
