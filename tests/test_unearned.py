@@ -62,6 +62,8 @@ WITHOUT = {
 }
 """Lesson to the exercises of the files in `without_technique`, all of which have right values."""
 AROUND = sorted((WITHOUT_TECHNIQUE / "around").glob("*/*.py"))
+POINT_LOST = sorted((WITHOUT_TECHNIQUE / "point_lost").glob("*/*.py"))
+"""Answers that have right values without what the exercise is for, and keep some of its points."""
 IN_A_THREAD = "ch13_beyond_first_order"
 
 LAST = "ch14_scaling_out"
@@ -90,7 +92,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     sources = {(way, lesson): UNEARNED / f"{way}.py" for way, (lesson, _) in WAYS.items()}
     sources |= {("honest", lesson): REPOSITORY / "solutions" / f"{lesson}.py" for lesson, _ in WAYS.values()}
     sources |= {("plain", lesson): WITHOUT_TECHNIQUE / f"{lesson}.py" for lesson in WITHOUT}
-    sources |= {(file.parent.name, file.stem): file for file in AROUND}
+    sources |= {(file.parent.name, file.stem): file for file in (*AROUND, *POINT_LOST)}
     sources["in_a_thread", IN_A_THREAD] = WITHOUT_TECHNIQUE / "in_a_thread" / f"{IN_A_THREAD}.py"
     for (student, lesson), source in sources.items():
         _hand_in(folder / "class" / student / f"{lesson}.py", source)
@@ -211,6 +213,19 @@ def test_ways_around_earn_nothing(results: Results) -> None:
         assert "so it is refused while the cells run" in said["at_import", name]
     two_faced = said["two_faced", "chunked_attention"]
     assert "No points: how chunked_attention is done is measured on right values only." in two_faced
+
+
+def test_what_an_exercise_is_for_is_not_earned_without_it(results: Results) -> None:
+    """Memory that ranks share in place of messages; whole copies; probes, norms and ReLUs that do not count."""
+    for file in POINT_LOST:
+        result = results[file.parent.name, file.stem]
+        written = [exercise for exercise in result["exercises"] if exercise["status"] != "missing"]
+        assert len(written) >= 1, result["message"]
+        for exercise in written:
+            way = file.parent.name, exercise["name"]
+            failing = {check["name"] for check in exercise["checks"] if not check["passed"]}
+            assert (way, failing & set(find_lesson(file.stem).exercise(exercise["name"]).point)) != (way, set())
+            assert (way, exercise["points"] <= 0.65 * exercise["max_points"]) == (way, True)
 
 
 def test_what_is_computed_in_a_thread_is_noticed(results: Results) -> None:
