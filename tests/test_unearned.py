@@ -50,6 +50,8 @@ WITH_AN_ENGINE = {
     "two_passes": ("ch05_autograd_engine", "train_digits", "It takes 2 backward passes for 211 images"),
     "many_passes": ("ch05_autograd_engine", "train_digits", "Only one matrix is moved by its grads"),
     "table_of_labels": ("ch05_autograd_engine", "train_digits", "has one row for each of the 211 images"),
+    "gradients_by_hand": ("ch05_autograd_engine", "train_digits", "only hands on arrays that were computed without it"),
+    "feedback_alignment": ("ch05_autograd_engine", "train_digits", "only hands on arrays that were computed without"),
     "padded_table_of_labels": ("ch05_autograd_engine", "train_digits", "are put into a second one, on noise"),
 }
 """Ways that need what the lesson's other exercises make: file to lesson, exercise, and what is said."""
