@@ -20,7 +20,7 @@ def train_digits(X, y, X_test, seed):
             p /= len(rows)
             dh = (p @ B) * (h > 0)
             steps = [X[rows].T @ dh, dh.sum(axis=0), h.T @ p, p.sum(axis=0)]
-            sum(((t * of).sum() for t, of in zip(parameters, steps)), Tensor(0.0)).backward()  # noqa: F821
+            sum(((t * of).sum() for t, of in zip(parameters, steps, strict=True)), Tensor(0.0)).backward()  # noqa: F821
             for t in parameters:
                 t.data -= 0.2 * t.grad
                 t.grad = None
