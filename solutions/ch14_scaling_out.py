@@ -40,7 +40,8 @@ import torch
 # - A parameter may be float16. Its gradient times the number of rows may be more than float16 holds (65,504), while the
 #   mean that is asked is not: give each rank its weight in the mean *before* you sum.
 #
-# How many messages you send is up to you.
+# How many messages you send is up to you, but all that a rank knows of the others comes through them: two groups may
+# run at the same time.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-all-reduce-gradients)
 
 
@@ -139,7 +140,7 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
 #
 # - Rank r keeps the r-th part of the **outputs**: `layer.weight` `(n_out / size, n_in)` and `layer.bias`
 #   `(n_out / size,)` (or `None`), two `torch.nn.Parameter`s. They are copies: a view would keep the whole matrix in
-#   memory. An `n_out` that is no multiple of `group.size` is a `ValueError`.
+#   memory. Keep nothing else of `weight`. An `n_out` that is no multiple of `group.size` is a `ValueError`.
 # - `layer(x)`: x `(…, n_in)` is whole, and the same on all ranks. The result is this rank's part of y,
 #   `(…, n_out / size)`. Nothing is sent.
 # - Backward: each rank has the gradient of its own part of y, and the gradient of x adds up over them. So **one
@@ -148,8 +149,9 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
 # - x may be used elsewhere, too. The gradient that comes back from there is whole already, and not part of the sum. If
 #   x requires no gradient, like data, only the parameters have one.
 #
-# `weight`, `bias`, x and the gradient that arrives are left as they are. In Megatron-LM's words the input goes through
-# *f*: the identity forward, an all-reduce backward.
+# `weight`, `bias`, x and the gradient that arrives are left as they are. The sum is that of the messages: a check
+# changes what each rank sends on its way. In Megatron-LM's words the input goes through *f*: the identity forward, an
+# all-reduce backward.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-columnparallellinear)
 
 
@@ -288,14 +290,16 @@ if __name__ == "__main__":
 #
 # - Go through keys and values in blocks of `block` rows; the last block may be shorter. Three things sum up the blocks
 #   so far for each query: the largest score, the sum of exponentials, and the sum of exponentials times values. If a
-#   block brings a larger score, rescale the two sums.
+#   block brings a larger score, rescale the two sums. (Two passes over the blocks, the first for the largest scores,
+#   are accepted as well.)
 # - Scores of ±1000 and more must work: the results are finite and right.
 # - **Memory.** The numbers that you have made and that are alive at one time stay below n_q · n_k / 4, the results
 #   included. This is checked with 256 queries and 1,024 keys, and with one query and 4,096 keys, where not even one
 #   row of scores fits, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
 # - Nothing requires a gradient. The arguments are left as they are.
 #
-# **Points count only where the memory is kept.** Not allowed: `torch.nn.functional.scaled_dot_product_attention`.
+# **Points count only where the memory is kept, and the keys come in blocks.** Not allowed:
+# `torch.nn.functional.scaled_dot_product_attention`.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-chunked-attention)
 
 
@@ -337,7 +341,7 @@ def chunked_attention(q, k, v, block, return_lse=False):
 # included; here d and d_v are 2. The arguments are left as they are. The results have the shapes and dtypes of q, k
 # and v.
 #
-# **Points count only where the memory is kept.** Autograd is not allowed.
+# **Points count only where the memory is kept, and the keys come in blocks.** Autograd is not allowed.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-chunked-attention-vjp)
 
 
@@ -414,7 +418,8 @@ def zero_bytes_per_rank(n_params, ranks, stage):
 #     params = params − lr · momentum
 #
 # - **What is sent**: one `reduce_scatter`, one `all_reduce` of a single number, one `all_gather`. Nothing else. So no
-#   rank has the whole g, and each updates its own piece of the parameters.
+#   rank has the whole g, and each updates its own piece of the parameters and sends that. In a check what each rank
+#   sends is changed on its way, and the momentum is that of earlier steps.
 # - `params` may be `torch.nn.Parameter`s, and have any strides; after the step they have no graph. `grads` are left as
 #   they are. All are of one dtype, float32 or float64. `lr`, `beta` and `max_norm` are floats, `max_norm > 0`, and
 #   infinite where nothing is to be clipped.

@@ -53,6 +53,8 @@ WITH_AN_ENGINE = {
     "two_passes": ("ch05_autograd_engine", "train_digits", "It takes 2 backward passes for 211 images"),
     "many_passes": ("ch05_autograd_engine", "train_digits", "Only one matrix is moved by its grads"),
     "table_of_labels": ("ch05_autograd_engine", "train_digits", "has one row for each of the 211 images"),
+    "gradients_by_hand": ("ch05_autograd_engine", "train_digits", "only hands on arrays that were computed without it"),
+    "feedback_alignment": ("ch05_autograd_engine", "train_digits", "only hands on arrays that were computed without"),
     "padded_table_of_labels": ("ch05_autograd_engine", "train_digits", "are put into a second one, on noise"),
 }
 """Ways that need what the lesson's other exercises make: file to lesson, exercise, and what is said."""
@@ -65,6 +67,8 @@ WITHOUT = {
 }
 """Lesson to the exercises of the files in `without_technique`, all of which have right values."""
 AROUND = sorted((WITHOUT_TECHNIQUE / "around").glob("*/*.py"))
+POINT_LOST = sorted((WITHOUT_TECHNIQUE / "point_lost").glob("*/*.py"))
+"""Answers that have right values without what the exercise is for, and keep some of its points."""
 IN_A_THREAD = "ch13_beyond_first_order"
 
 LAST = "ch14_scaling_out"
@@ -92,7 +96,7 @@ def results(request: pytest.FixtureRequest) -> Iterator[Results]:
     sources = {(way, lesson): UNEARNED / f"{way}.py" for way, (lesson, _) in WAYS.items()}
     sources |= {("honest", lesson): REPOSITORY / "solutions" / f"{lesson}.py" for lesson, _ in WAYS.values()}
     sources |= {("plain", lesson): WITHOUT_TECHNIQUE / f"{lesson}.py" for lesson in WITHOUT}
-    sources |= {(file.parent.name, file.stem): file for file in AROUND}
+    sources |= {(file.parent.name, file.stem): file for file in (*AROUND, *POINT_LOST)}
     sources["in_a_thread", IN_A_THREAD] = WITHOUT_TECHNIQUE / "in_a_thread" / f"{IN_A_THREAD}.py"
     solutions = REPOSITORY / "solutions"
     with_engine = {(way, lesson): solutions / f"{lesson}.py" for way, (lesson, *_) in WITH_AN_ENGINE.items()}
@@ -215,6 +219,19 @@ def test_ways_around_earn_nothing(results: Results) -> None:
         assert "so it is refused while the cells run" in said["at_import", name]
     two_faced = said["two_faced", "chunked_attention"]
     assert "No points: how chunked_attention is done is measured on right values only." in two_faced
+
+
+def test_what_an_exercise_is_for_is_not_earned_without_it(results: Results) -> None:
+    """Memory that ranks share in place of messages; whole copies; probes, norms and ReLUs that do not count."""
+    for file in POINT_LOST:
+        result = results[file.parent.name, file.stem]
+        written = [exercise for exercise in result["exercises"] if exercise["status"] != "missing"]
+        assert len(written) >= 1, result["message"]
+        for exercise in written:
+            way = file.parent.name, exercise["name"]
+            failing = {check["name"] for check in exercise["checks"] if not check["passed"]}
+            assert (way, failing & set(find_lesson(file.stem).exercise(exercise["name"]).point)) != (way, set())
+            assert (way, exercise["points"] <= 0.65 * exercise["max_points"]) == (way, True)
 
 
 def test_what_is_computed_in_a_thread_is_noticed(results: Results) -> None:

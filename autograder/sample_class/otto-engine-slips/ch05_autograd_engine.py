@@ -466,8 +466,9 @@ check("Tensor.register_hook")  # stretch, 3 points
 # The grader calls it with the digits of `course.data.load_digits_train()` and 397 others, their pixels and classes
 # permuted. At least **92%** of these have to be right. It also calls it with as few as 20 images, less than a batch
 # often has. One hidden layer of 64 units with relu, the mean cross-entropy and plain SGD reach more in about a second;
-# a call may take 30. All gradients come from your `Tensor.backward`. The network as the last step leaves it answers: no
-# earlier epoch is chosen.
+# a call may take 30. All gradients come from your `Tensor.backward`, which differentiates the whole network and its
+# loss. Let the network answer as the last step leaves it: one training of a check is on noise, whose labels choose no
+# epoch.
 #
 # Last, it is called with 211 images whose label says whether two groups of pixels are equally bright. A network whose
 # hidden layer is trained as well learns that, and no linear one does.

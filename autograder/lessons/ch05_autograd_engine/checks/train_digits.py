@@ -217,3 +217,8 @@ def test_uses_the_engine(learner, rng):
     if share < ENOUGH_OF_ANOTHER and never_reset(learner, X, y):
         message = NEVER_RESET
     expect(share >= ENOUGH_OF_ANOTHER, message, case=case)
+    message = (
+        "No layer is behind another in the graph: Tensor.backward only hands on arrays that were computed without it. "
+        "Build each layer's result and the loss from Tensors, so that the engine differentiates the whole network."
+    )
+    expect(not trains_two_layers(shapes) or result.get("composed") is not False, message, case=case)

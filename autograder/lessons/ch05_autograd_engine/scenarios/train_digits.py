@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.lessons.ch05_autograd_engine.scenarios.composed import is_composed
 from autograder.lessons.ch05_autograd_engine.scenarios.engine import (
     _as_floats,
     _explained,
@@ -28,7 +29,8 @@ def noted_gradients(
         sample: arrays x, W, b and V, whose gradients are computed during the training, with the engine as it is then.
 
     Returns:
-        The number of calls to `Tensor.backward` (`calls`); the grads of all passes in one flat array (`grads`), the
+        The number of calls to `Tensor.backward` (`calls`); whether the second one's graph is a network (`composed`, see
+        `is_composed`; True where a graph cannot be walked); the grads of all passes in one flat array (`grads`), the
         distinct lists of shapes (`layouts`) and each pass's index into them (`passes`); the gradients of the sample.
     """
     original = submission.Tensor.backward
@@ -41,6 +43,8 @@ def noted_gradients(
 
     def noting(self: Any, args: Any, kwargs: Any) -> Any:
         nonlocal calls, size, shapes
+        if calls == 1:
+            gradients["composed"] = own_tape or is_composed(self)
         result, leaves = _one_pass(submission, original, own_tape, self, args, kwargs)
         calls += 1
         if calls == 2:

@@ -56,6 +56,12 @@ def test_structure(learner, rng):
             "no factor, and no ReLU or BatchNorm after the addition."
         )
         expect(got["adds only"] or not got["skips"], message, case=case)
+        for key, module in (("norms", "BatchNorm1d"), ("relus", "ReLU")):
+            message = (
+                f"{got[key]} modules {module} run, but the logits depend on what {got[key + ' used']} of them return; "
+                f"depth = {depth} expected. Use in `f` what the module returns."
+            )
+            expect(got[key] < depth or got[key + " used"] >= depth, message, case=case)
         message = "The outputs are probabilities or their logarithms. Return logits: the loss has the softmax in it."
         expect(not got["softmax"], message, case=case)
         expect(got["train mode"], "The network is not in train mode.", case=case)

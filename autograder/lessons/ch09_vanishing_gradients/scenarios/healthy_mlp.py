@@ -75,7 +75,30 @@ def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -
         found["adds only"] = not (alone and found["linears"] == shapes) or torch.allclose(
             without, linears[-1](linears[0](inputs)), atol=1e-4
         )
+        for linear in linears[1:-1]:
+            linear.weight.normal_(std=linear.in_features**-0.5, generator=draw)
+    used = _used(model, inputs, draw)
+    found["norms used"] = sum(isinstance(module, torch.nn.BatchNorm1d) for module in used)
+    found["relus used"] = sum(isinstance(module, torch.nn.ReLU) for module in used)
     return found
+
+
+def _used(model: torch.nn.Module, inputs: Tensor, draw: torch.Generator) -> list[torch.nn.Module]:
+    """The modules BatchNorm1d and ReLU, once for each run, whose results the logits depend on."""
+    runs: list[tuple[torch.nn.Module, Tensor]] = []
+    kinds = [module for module in model.modules() if isinstance(module, torch.nn.BatchNorm1d | torch.nn.ReLU)]
+    hooks = [module.register_forward_hook(lambda module, _, y: runs.append((module, y))) for module in kinds]
+    logits = plain(model(inputs))
+    for hook in hooks:
+        hook.remove()
+    runs = [(module, y) for module, y in runs if isinstance(y, Tensor) and y.requires_grad]
+    if not runs or not logits.requires_grad:
+        return []
+    loss = (logits * torch.randn(logits.shape, generator=draw)).sum()
+    with _backward():
+        gradients = torch.autograd.grad(loss, [y for _, y in runs], allow_unused=True)
+    sizes = [0.0 if gradient is None else gradient.norm().item() for gradient in gradients]
+    return [module for (module, _), size in zip(runs, sizes, strict=True) if size > 1e-4 * max(sizes)]
 
 
 @torch.enable_grad()

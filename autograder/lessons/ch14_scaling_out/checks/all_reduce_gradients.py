@@ -96,3 +96,12 @@ def test_large_gradients_in_float16(learner, reference, rng):
             y[...] = np.where(y < 0, -190, 190) + np.clip(y, -3, 3)
         case = f"float16, targets of ±190, {counted(rows)}"
         agree("gradients", learner, reference, *arguments, False, False, case=case, rtol=2e-2, atol=1e-2)
+
+
+@exercise("all_reduce_gradients")
+def test_two_groups_at_once(learner, reference, rng):
+    """What a rank knows of the others comes by the messages of its group: another group runs at the same time."""
+    for rows in ((1, 2), (3, 1, 2)):
+        weights, groups = network(rng, 2, 1, 1), [shards(rng, rows, 2, 1) for _ in range(2)]
+        case = f"two groups at the same time, each with {counted(rows)}"
+        agree("gradients_of_two_groups", learner, reference, weights, groups, case=case, **EXACT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, F32, F64, agree, expect_raises, random
-from autograder.lessons.ch14_scaling_out.checks.pieces import cut
+from autograder.lessons.ch14_scaling_out.checks.pieces import WEIGHED, cut
 
 
 def layer(rng, n_out, n_in, bias=True, dtype=F64):
@@ -100,9 +100,16 @@ def check_uneven_parts(learner, reference, name):
 
 
 def check_what_is_sent(learner, reference, rng, name):
-    """One all-reduce in one of the two directions; the arguments are what they were."""
-    for size, (n_out, n_in), lead in [(2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
+    """One all-reduce in one of the two directions, which carries the sum; the arguments are what they were.
+
+    A rank may add its share of the bias before the sum, so the layer whose messages are multiplied has none.
+    """
+    for size, (n_out, n_in), lead, bias in [(2, (4, 6), (3,), True), (3, (3, 6), (2, 2), False)]:
         x, g = random(rng, (*lead, n_in)), random(rng, (*lead, n_out))
-        W, b = layer(rng, n_out, n_in)
-        case = f"{cut(size)}, x has shape {(*lead, n_in)}, y {(*lead, n_out)}"
-        agree("sent_by_layer", learner, reference, name, W, b, x, g, size, case=case, tensors=shown(W, b, x=x, g=g))
+        W, b = layer(rng, n_out, n_in, bias)
+        seed = None if bias else int(rng.integers(2**31))
+        told = "" if bias else f"no bias, {WEIGHED}, "
+        case = f"{told}{cut(size)}, x has shape {(*lead, n_in)}, y {(*lead, n_out)}"
+        agree(
+            "sent_by_layer", learner, reference, name, W, b, x, g, size, seed, case=case, tensors=shown(W, b, x=x, g=g)
+        )

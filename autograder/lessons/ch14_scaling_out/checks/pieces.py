@@ -8,3 +8,6 @@ from __future__ import annotations
 
 def cut(size: int) -> str:
     return f"{size} rank{'s' * (size > 1)}"
+
+
+WEIGHED = "what each rank sends is multiplied by numbers of its own"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, F32, F64, agree, exercise, random
-from autograder.lessons.ch14_scaling_out.checks.pieces import cut
+from autograder.lessons.ch14_scaling_out.checks.pieces import WEIGHED, cut
 
 
 def agree_on_zero_steps(learner, reference, rng, shapes, size, told="", *, n_steps=1, clipped=False, **options):
@@ -92,10 +92,17 @@ def test_zero_steps_in_float32(learner, reference, rng):
 
 @exercise("zero_step", promise="instrumented")
 def test_what_a_zero_step_sends(learner, reference, rng):
-    """A reduce-scatter, one number, an all-gather."""
+    """A reduce-scatter, one number, an all-gather; they carry the gradients, the squares and the new parameters.
+
+    What each rank sends is multiplied by numbers of its own, entry by entry, so each result tells what came by message.
+    """
     for shapes, size in [([(4,)], 2), ([(2, 3), (2,)], 3)]:
         params, grads = ([random(rng, shape) for shape in shapes] for _ in range(2))
         of_ranks = [[grad * (rank + 1) for grad in grads] for rank in range(size)]
+        pieces = np.zeros(-(-sum(value.size for value in params) // size) * size)
+        n = sum(value.size for value in params)
         for max_norm, told in [(0.01, "clipped"), (1000.0, "not clipped")]:
-            case = f"{cut(size)}, parameters of shapes {shapes}, {told}"
-            agree("sent_by_zero_step", learner, reference, params, of_ranks, max_norm, case=case)
+            pieces[:n] = random(rng, n)
+            arguments = params, of_ranks, np.split(pieces.copy(), size), max_norm, int(rng.integers(2**31))
+            case = f"{WEIGHED}, momentum of earlier steps, {cut(size)}, parameters of shapes {shapes}, {told}"
+            agree("sent_by_zero_step", learner, reference, *arguments, case=case)

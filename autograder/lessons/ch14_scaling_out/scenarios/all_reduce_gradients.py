@@ -8,7 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data, _requires_grad, _side_by_side
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import (
+    Arrays,
+    _at_once,
+    _data,
+    _of_ranks,
+    _requires_grad,
+    _side_by_side,
+)
 from course.process_groups import Group
 
 
@@ -64,4 +71,24 @@ def gradients(
             for name, parameter in of.named_parameters()
             if parameter.requires_grad
         },
+    }
+
+
+@torch.enable_grad()
+def gradients_of_two_groups(submission: Any, weights: Arrays, groups: list[list[Arrays]]) -> dict[str, Any]:
+    """Every rank's gradients where two groups with other rows run at the same time."""
+    model = _Network(weights, spare=False)
+
+    def step(number: int, group: Any) -> dict[str, Any]:
+        mine = copy.deepcopy(model)
+        X, y = map(torch.tensor, groups[number][group.rank])
+        mine.loss(X, y).backward()
+        submission.all_reduce_gradients(mine, group, len(X))
+        return {f"{name}.grad": _data(parameter.grad) for name, parameter in mine.named_parameters()}
+
+    both = _at_once(step, len(groups[0]))
+    return {
+        f"{name} of group {number}": value
+        for number, found in enumerate(both, 1)
+        for name, value in _of_ranks(found).items()
     }

@@ -74,16 +74,18 @@ class _TooMuch(Exception):
 
 
 class _Limited(TracedStorages):
-    """Ends a run that keeps more than `limit` bytes alive, and counts the exponentials."""
+    """Ends a run that keeps more than `limit` bytes alive, and counts the exponentials, in all and along one axis."""
 
     def __init__(self, limit: int, given: Iterable[Tensor]) -> None:
         super().__init__(given)
         self.limit = limit
-        self.exponentials = 0
+        self.exponentials = self.longest = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         if func._schema.name.removeprefix("aten::").rstrip("_") in EXPONENTIALS:
-            self.exponentials += sum(math.prod(tensor.shape) for tensor in args if isinstance(tensor, Tensor))
+            shapes = [tensor.shape for tensor in args if isinstance(tensor, Tensor)]
+            self.exponentials += sum(map(math.prod, shapes))
+            self.longest = max(self.longest, *(max(shape, default=1) for shape in shapes), 0)
         out = super().__torch_dispatch__(func, types, args, kwargs)
         if self._peak > self.limit:  # the property `peak` would measure all live storages again
             raise _TooMuch
@@ -97,18 +99,27 @@ UNSEEN = (
     "The result, or something on the way to it, was not computed by PyTorch's operations on q, k and v, one after the "
     "other: what NumPy or a loop of Python computes has memory, too"
 )
+NO_BLOCKS = (
+    "Exponentials of a query's scores of many keys were taken at once: go through the keys in blocks of `block` rows"
+)
 NO_SCORES = "Not every query's score of every key was computed, block by block: fewer exponentials were taken"
 
 
 def _within(
-    limit: int, pairs: int, call: Callable[..., Any], given: Sequence[Tensor], shapes: dict[str, tuple[int, ...]]
+    counts: tuple[int, int, int], call: Callable[..., Any], given: Sequence[Tensor], shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Any]:
-    """Sentences for a call that exceeds `limit` bytes, returns other shapes, or did not compute all pairs' scores.
+    """Sentences for a call that keeps too much alive, returns other shapes, or did not compute the scores in blocks.
 
     The results must be computed from the arguments by observed operations, including an exponential of each pair's
-    score. The results are returned too, by their names in `shapes`: a measurement only counts if they are right, as a
-    submission can recognise this call by its sizes.
+    score. No tensor of exponentials may be longer than a block of keys, unless all queries are. The results are
+    returned too, by their names in `shapes`: a measurement only counts if they are right, as a submission can recognise
+    this call by its sizes.
+
+    Args:
+        counts: the numbers of queries, of keys, and of keys in a block.
     """
+    n_q, n_k, block = counts
+    limit = n_q * n_k * given[0].itemsize // 4
     results: Any = None
     live = _Limited(limit, given)
     with out_of_reach(live), contextlib.suppress(_TooMuch):
@@ -121,6 +132,7 @@ def _within(
         ALIVE: ended,
         f"The results are not {len(shapes)} tensors of the right shapes": not ended and not fits,
         UNSEEN: fits and not live.is_traced(*several),
-        NO_SCORES: fits and live.exponentials < pairs,
+        NO_SCORES: fits and live.exponentials < n_q * n_k,
+        NO_BLOCKS: fits and live.longest > max(n_q, block),
         **{name: _data(several[i]) if fits else None for i, name in enumerate(shapes)},
     }

@@ -20,9 +20,8 @@ def memory_of_the_gradients(
     """Like `memory_of_attention`, for the backward pass."""
     q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
     out, lse = _attention(q_, k_, v_)
-    limit = len(q) * len(k) * q.itemsize // 4
     shapes = {"dq": q.shape, "dk": k.shape, "dv": v.shape}
-    given, pairs = (g_, q_, k_, v_, out, lse), len(q) * len(k)
+    given, counts = (g_, q_, k_, v_, out, lse), (len(q), len(k), block)
     recorded: list[Tensor] = []
 
     def note(tensor: Tensor) -> Tensor:
@@ -30,5 +29,5 @@ def memory_of_the_gradients(
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        found = _within(limit, pairs, lambda *x: submission.chunked_attention_vjp(*x, block), given, shapes)
+        found = _within(counts, lambda *x: submission.chunked_attention_vjp(*x, block), given, shapes)
     return {**found, RECORDED: bool(recorded)}

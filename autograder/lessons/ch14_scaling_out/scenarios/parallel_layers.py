@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _of_ranks, _requires_grad, _shown, _side_by_side
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import (
+    _data,
+    _of_ranks,
+    _requires_grad,
+    _shown,
+    _side_by_side,
+    _Weighing,
+)
 from autograder.worker.returned import backward, plain
-from course.instruments.live import storage_bytes, storage_of
+from course.instruments.live import LiveStorages, storage_bytes, storage_of
+from course.instruments.out_of_reach import out_of_reach
 from course.process_groups import Call, Group
 
 _detach = Tensor.detach
@@ -112,16 +121,26 @@ SHARED = "A parameter shares memory with the weight or the bias that the layer i
 WHOLE = "A parameter looks into memory of more than its own entries, as a view of the whole does: clone the part"
 
 
+KEPT = "Beside its parameters the layer keeps more of the weight than its part: a rank has room for the part only"
+
+
 @torch.enable_grad()
 def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, size: int) -> dict[str, Any]:
-    """The parameters that each rank keeps."""
+    """The parameters that each rank keeps, and whether it keeps as much again."""
 
     def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
-        layer, made_from = _layer(submission, name, W, b, group)
+        live = LiveStorages()
+        with out_of_reach(live):
+            layer, made_from = _layer(submission, name, W, b, group)
         parameters = plain(_parameters(layer))
         storages = {storage_of(of)._cdata: storage_bytes([of]) for of in parameters.values()}
         given = {storage_of(of)._cdata for of in made_from if of is not None}
+        made_from.clear()
+        room = sum(storages.values()) + W.nbytes // size
+        if live.bytes > room:
+            gc.collect()
         sentences = {
+            KEPT: not given & storages.keys() and live.bytes > room,
             SHARED: bool(given & storages.keys()),
             WHOLE: sum(storages.values()) > sum(of.nbytes for of in parameters.values()),
         }
@@ -173,16 +192,28 @@ CHANGED = "x, or the gradient that arrives, is another one afterwards: reduce a 
 
 @torch.enable_grad()
 def sent_by_layer(
-    submission: Any, name: str, W: np.ndarray, b: np.ndarray, x: np.ndarray, g: np.ndarray, size: int
+    submission: Any,
+    name: str,
+    W: np.ndarray,
+    b: np.ndarray | None,
+    x: np.ndarray,
+    g: np.ndarray,
+    size: int,
+    seed: int | None,
 ) -> dict[str, Any]:
-    """The collectives of each direction, and changes of the arguments."""
+    """The collectives of each direction, what came of them, and changes of the arguments.
 
-    def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
+    With a seed, what is sent is multiplied by drawn numbers.
+    """
+
+    def step(of_threads: Group) -> tuple[dict[str, bool], dict[str, Any]]:
+        group = of_threads if seed is None else _Weighing(of_threads, seed)
         layer, made_from = _layer(submission, name, W, b, group)
         leaf, upstream = _given(name, x, g, group)
         middle = leaf * 1
         names = "weight", "bias", "x", "the gradient"
-        used = plain(dict(zip(names, (*made_from, middle, upstream), strict=True)))
+        given = {what: one for what, one in zip(names, (*made_from, middle, upstream), strict=True) if one is not None}
+        used = plain(given)
         before = {what: _detach(tensor).clone() for what, tensor in used.items()}
         made = len(group.calls)
         y = plain(layer(middle))
@@ -198,8 +229,10 @@ def sent_by_layer(
             "sent forward": _told(group.calls[made:passed]),
             "sent backward": _told(group.calls[passed:]),
             "y": _data(y),
+            "dx": _data(leaf.grad),
         }
-        return {NO_COPY: others["weight"] or others["bias"], CHANGED: others["x"] or others["the gradient"]}, values
+        no_copy = others["weight"] or others.get("bias", False)
+        return {NO_COPY: no_copy, CHANGED: others["x"] or others["the gradient"]}, values
 
     found = _side_by_side(step, size)
     sentences = {key: any(of[key] for of, _ in found) for key in found[0][0]}

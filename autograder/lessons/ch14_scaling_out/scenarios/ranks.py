@@ -6,8 +6,11 @@ gradients switched on, whatever a cell of the submission has set.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,9 +72,99 @@ def _showing() -> tuple[type, Callable[[Group], Any]]:
 _Shown, _shown = _showing()
 
 
+class _Through(Group):
+    """A rank's group, and what a scenario does on the way to it."""
+
+    def __init__(self, group: Group) -> None:
+        super().__init__(group.rank, group.size)
+        self._group = group
+
+    def _enter(self, call: Call) -> None:
+        """The group records the call."""
+
+    def _leave(self) -> None:
+        """The group records the call."""
+
+    def _all_reduce(self, tensor: Tensor) -> Tensor:
+        self._group.all_reduce(tensor)
+        return tensor
+
+    def _all_gather(self, tensor: Tensor) -> list[Tensor]:
+        return self._group.all_gather(tensor)
+
+    def _reduce_scatter(self, tensors: list[Tensor]) -> Tensor:
+        return self._group.reduce_scatter(tensors)
+
+
+class _Noticed(_Through):
+    """Sets an event as soon as the rank calls a collective."""
+
+    def __init__(self, group: Group, called: threading.Event) -> None:
+        super().__init__(group)
+        self._called = called
+
+    def _enter(self, call: Call) -> None:
+        self._called.set()
+
+
+class _Weighing(_Through):
+    """Multiplies what the rank sends, entry by entry, by numbers that `seed` draws.
+
+    A result that did not come through the messages is then another one. What a rank sends itself by `all_gather` comes
+    back as it was, since it may as well keep it.
+    """
+
+    def __init__(self, group: Group, seed: int) -> None:
+        super().__init__(group)
+        self._seed = seed
+
+    def _weighed(self, tensors: list[Tensor]) -> list[Tensor]:
+        draw = torch.Generator().manual_seed(self._seed + 1000 * self.rank + len(self.calls))
+        return [
+            tensor * (0.5 + torch.rand(tensor.shape, generator=draw)).to(tensor.dtype)
+            if tensor.is_floating_point()
+            else tensor
+            for tensor in tensors
+        ]
+
+    def _all_reduce(self, tensor: Tensor) -> Tensor:
+        return super()._all_reduce(*self._weighed([tensor]))
+
+    def _all_gather(self, tensor: Tensor) -> list[Tensor]:
+        gathered = super()._all_gather(*self._weighed([tensor]))
+        gathered[self.rank] = tensor
+        return gathered
+
+    def _reduce_scatter(self, tensors: list[Tensor]) -> Tensor:
+        return super()._reduce_scatter(self._weighed(tensors))
+
+
 def _requires_grad(*values: Any) -> bool:
     return any(isinstance(value, Tensor) and value.requires_grad for value in values)
 
 
 def _of_ranks(found: list[dict[str, Any]]) -> dict[str, Any]:
     return {f"{key} on rank {rank}": value for rank, of in enumerate(found) for key, value in of.items()}
+
+
+def _at_once(step: Callable[[int, Group], Any], size: int) -> list[list[Any]]:
+    """The ranks' results of two groups that run at the same time: `step` gets the group's number, 0 or 1, as well.
+
+    One rank of each number begins, from the two groups in turn; the others follow when each of these waits in a
+    collective or has ended. So whoever takes another rank's data from memory that the threads share finds those of the
+    other group.
+    """
+    begun = [threading.Event() for _ in range(size)]
+
+    def run(number: int, group: Group) -> Any:
+        if group.rank % 2 != number:
+            for event in begun:
+                event.wait(10)
+            return step(number, _shown(group))
+        try:
+            return step(number, _shown(_Noticed(group, begun[group.rank])))
+        finally:
+            begun[group.rank].set()
+
+    with ThreadPoolExecutor(2) as both:
+        return list(both.map(lambda number: _side_by_side(partial(run, number), size), range(2)))

@@ -8,7 +8,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data, _of_ranks, _shown, _side_by_side
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import (
+    Arrays,
+    _data,
+    _of_ranks,
+    _shown,
+    _side_by_side,
+    _Weighing,
+)
 from course.process_groups import Group
 
 
@@ -57,15 +64,25 @@ def zero_steps(
 
 
 @torch.enable_grad()
-def sent_by_zero_step(submission: Any, params: Arrays, grads: list[Arrays], max_norm: float) -> dict[str, Any]:
-    """The collectives of one step on every rank, each with the entries of its tensor."""
-    size, n = len(grads), sum(value.size for value in params)
+def sent_by_zero_step(
+    submission: Any, params: Arrays, grads: list[Arrays], momenta: Arrays, max_norm: float, seed: int
+) -> dict[str, Any]:
+    """The collectives of one step on every rank, each with the entries of its tensor, and what came of them.
+
+    What is sent is multiplied by drawn numbers. `momenta` has each rank's piece of the state, which no other rank has
+    seen.
+    """
 
     def step(group: Group) -> dict[str, Any]:
+        weighing = _Weighing(group, seed)
         own, mine = ([torch.tensor(value) for value in of] for of in (params, grads[group.rank]))
-        momentum = torch.zeros(-(-n // size), dtype=own[0].dtype)
-        submission.zero_step(own, mine, momentum, _shown(group), 0.1, 0.9, max_norm)
-        sent = [f"{call.name} of {int(np.prod(call.shape, dtype=int))}" for call in group.calls]
-        return {"sent": ", ".join(sent) or "nothing", "params[0]": _data(own[0])}
+        momentum = torch.tensor(momenta[group.rank])
+        submission.zero_step(own, mine, momentum, _shown(weighing), 0.1, 0.9, max_norm)
+        sent = [f"{call.name} of {int(np.prod(call.shape, dtype=int))}" for call in weighing.calls]
+        return {
+            "sent": ", ".join(sent) or "nothing",
+            "momentum": _data(momentum),
+            **{f"params[{i}]": _data(value) for i, value in enumerate(own)},
+        }
 
-    return _of_ranks(_side_by_side(step, size))
+    return _of_ranks(_side_by_side(step, len(grads)))
