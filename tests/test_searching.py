@@ -111,6 +111,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def no_repairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repair of the learner's own code is said before a slip of the reference (`test_repairing`)."""
+    monkeypatch.setattr("autograder.judging.repairs.repairs_of", lambda *_: {})
+
+
 @pytest.fixture
 def told(root: Path) -> Callable[..., str]:
     """The message for norm_vjp's reference with parts of its text replaced."""

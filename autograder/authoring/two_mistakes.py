@@ -25,9 +25,10 @@ from autograder.diagnosis.mutation.text import Source
 from autograder.diagnosis.mutation.variants import variants
 from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.explaining.diagnosis import Diagnosis
-from autograder.judging.explaining.searching import WORTH_SEARCHING, TooLong, at_most, state_kept
+from autograder.judging.explaining.searching import WORTH_SEARCHING, state_kept
 from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
+from autograder.worker.interrupts import TooLong, at_most
 from course.syllabus import Exercise
 
 SEED = 20261127

@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 
@@ -24,6 +24,7 @@ from autograder.judging.checking.salt import fingerprint
 from autograder.judging.explaining.attribution import has_wrong_values
 from autograder.judging.explaining.diagnosis import Diagnosis
 from autograder.judging.explaining.known_mistakes import KnownMistakes
+from autograder.judging.observed import Observed
 from autograder.judging.recorder import Recorder, prefetched
 from autograder.judging.records.errors import CheckError, TimedOut, WorkerLost
 from autograder.judging.records.record import Record
@@ -50,23 +51,6 @@ MOST_KNOWN = 1000
 """How many distinct answers are cached. In a large class most are right, or wrong in the same few ways."""
 KNOWN_BYTES = 128 * 2**20
 """Most bytes that cached answers may take together."""
-
-
-@dataclass
-class Observed:
-    """The records of one exercise's checks, on visible or on hidden inputs."""
-
-    records: list[Record] = field(default_factory=list)
-    digest: bytes | None = None
-    """Hash of all answers; None unless the records depend on nothing else."""
-    seconds: float = 0.0
-    ended: ExerciseResult | None = None
-    """The result, if the exercise could not be judged to its end."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether every check ran to its end."""
-        return not any(record.ended_by for record in self.records)
 
 
 class Judge:
@@ -102,8 +86,8 @@ class Judge:
         """By id of a check that raised: how it fails on the reference; empty if the reference passes."""
         self._known_answers: Remembered[tuple[str, bool, bytes], Observed] = Remembered(MOST_KNOWN, KNOWN_BYTES)
         """Cache by exercise, visibility and hash of all answers; only where the records depend on nothing else."""
-        self._results: Remembered[tuple[str, tuple[bytes | None, ...]], ExerciseResult] = Remembered(MOST_KNOWN)
-        """Cache by exercise and its hashes of visible and hidden answers."""
+        self._results: Remembered[tuple[str, tuple[bytes | None, ...], str], ExerciseResult] = Remembered(MOST_KNOWN)
+        """Cache by exercise, its hashes of visible and hidden answers, and what is said of the repair."""
 
     def grade(
         self,
@@ -125,6 +109,8 @@ class Judge:
         """
         wanted = set(only) if only is not None else None
         standing = standing or {}
+        from autograder.judging.repairs import repairs_of  # not in a page, which never grades a submission
+
         whole = [exercise for exercise in self.lesson.exercises if wanted is None or exercise.name in wanted]
         exercises = [exercise for exercise in whole if exercise.name not in standing]
         result = SubmissionResult(
@@ -155,10 +141,11 @@ class Judge:
             together = {one.name: exercises[i:last] for i, one in enumerate(exercises)}
             visible = {one.name: self._run_checks(one, together[one.name], runs, visible=True) for one in exercises}
             runs.seal()
+            repairs = repairs_of(self, submission, visible, runs)  # settles what is shown before a hidden input leaves
             for one in whole:
                 if (found := standing.get(one.name)) is None:
                     both = [visible[one.name], self._run_checks(one, together[one.name], runs, visible=False)]
-                    found = self._result_of(one, both, runs, wrong_among(result.exercises))
+                    found = self._result_of(one, both, runs, wrong_among(result.exercises), repairs.get(one.name, ""))
                 result.exercises.append(found)
         except WorkerLost as error:
             result.status, result.message, result.exercises = error.status, f"{error}.", []
@@ -233,6 +220,7 @@ class Judge:
         observed: Sequence[Observed],
         runs: SubmissionRuns,
         wrong: Mapping[str, Sequence[str]],
+        repair: str,
     ) -> ExerciseResult:
         """The result of an exercise, given what its checks saw.
 
@@ -240,6 +228,7 @@ class Judge:
 
         Args:
             wrong: exercises of the submission already found wrong, with the known mistakes in each.
+            repair: what is said of the repair, if no known mistake is found.
         """
         ended = next((seen.ended for seen in observed if seen.ended is not None), None)
         if ended is not None:
@@ -249,30 +238,41 @@ class Judge:
         calls_wrong = source.calls(exercise.name, wrong) and source.calls(exercise.name, harmful)
         digests = tuple(seen.digest for seen in observed)
         known = None not in digests and not calls_wrong
-        result = self._results.get((exercise.name, digests)) if known else None
+        result = self._results.get((exercise.name, digests, repair)) if known else None
         if result is None:
             records = [record for seen in observed for record in seen.records]
             try:
                 with runs.account.time_budget.spending():
-                    result = self.judged(exercise, records, calls_wrong)
+                    result = self.judged(exercise, records, calls_wrong, repair)
             except TimedOut as error:  # during the diagnosis
                 return ungradable(exercise, str(error), error.status)
             if known:
-                self._results.keep((exercise.name, digests), result)
+                self._results.keep((exercise.name, digests, repair), result)
         if result.status not in ("passed", "missing") and not calls_wrong:
             signature = self.reference.signatures.get(exercise.name)
             order = source.other_order(exercise.name, list(signature.parameters) if signature else ())
             result = replace(result, message=f"{order}\n{result.message}") if order else result
         return replace(result, seconds=round(observed[0].seconds, 4))
 
-    def judged(self, exercise: Exercise, records: list[Record], calls_wrong: str = "") -> ExerciseResult:
-        """The result of an exercise from its checks' records; `calls_wrong` names a wrong exercise that it calls."""
+    def judged(
+        self, exercise: Exercise, records: list[Record], calls_wrong: str = "", repair: str = ""
+    ) -> ExerciseResult:
+        """The result of an exercise from its checks' records.
+
+        Args:
+            calls_wrong: a wrong exercise that it calls; empty if none.
+            repair: as in `diagnose`.
+        """
         items = self.items_of(exercise.name)
         if not items:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         share = earned_share(exercise, items, records)
         self.progress.say(f"{exercise.name}: looking for what explains the answer{wrong_so_far(items, records)}")
-        diagnosis = self.mistakes.explain(exercise, records, guess=not calls_wrong) if share < 1 else Diagnosis("")
+        diagnosis = (
+            self.mistakes.explain(exercise, records, guess=not calls_wrong, repair=repair)
+            if share < 1
+            else Diagnosis("")
+        )
         if calls_wrong and share < 1:  # a helper's mistake can look like a known mistake here
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")

@@ -25,6 +25,7 @@ from autograder.worker.kernels import all_operations
 from autograder.worker.policy import SandboxPolicy
 from autograder.worker.process_name import name_process
 from autograder.worker.scratch import OwnScratch, overfull
+from autograder.worker.seeds import seed
 from autograder.worker.serve import PrefetchedCalls, prefetch, serve
 from autograder.worker.uncompiled import import_whole, is_whole
 
@@ -57,7 +58,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     control.setblocking(True)
     _pin_to(config.get("processor"))
     warm_torch()
-    _seed()
+    seed()
     policy = SandboxPolicy(config["policy"]) if "policy" in config else None
     apart = policy is not None and policy.raise_around_worker()
     own = OwnScratch(config["policy"]["scratches"]) if apart else None
@@ -93,7 +94,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
             late = request["late"]
             if served > 1 and late and not is_whole(late):  # not for the first: a single check may not need it
                 import_whole(late)
-                _seed()
+                seed()
                 _freeze_memory()
             try:
                 serving = partial(serve, forbidden=forbidden, prefetched=prefetched)
@@ -153,17 +154,6 @@ def _confine(request: dict[str, Any], policy: SandboxPolicy | None) -> None:
     if policy is not None:
         policy.raise_around_submission(request["scratch"])
     random.seed(0)  # Python reseeds it in every fork
-
-
-def _seed() -> None:
-    """Seed all generators, so that every fork draws the same random numbers."""
-    random.seed(0)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(0)
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.manual_seed(0)
 
 
 def _pin_to(processor: int | None) -> None:

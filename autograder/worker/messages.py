@@ -69,7 +69,55 @@ class MakeCalls(TypedDict):
     checks: list[list[Call]]
 
 
-Request = LoadScenarios | Watch | RunCell | Call | MakePrefetched | MakeCalls
+class TakeStatements(TypedDict):
+    """Take the top-level statements of a submission, in order, in place of its cells; none of them runs yet."""
+
+    do: Literal["statements"]
+    module: str
+    statements: list[tuple[str, int, str]]
+    """The label of each statement's cell, the number of lines before the statement, and its source."""
+
+
+class RunVariant(TypedDict):
+    """Run the statements in a new module, some of them changed; later calls are made of that module."""
+
+    do: Literal["variant"]
+    changed: list[tuple[int, str]]
+    """Numbers of the changed statements, with their new sources."""
+    seconds: float
+    """Processor seconds for the statements together, and again for each call."""
+    traced: bool
+    """Whether to note the lines that each call runs."""
+
+
+class ScreenVariants(TypedDict):
+    """Run several variants one after the other, and make the same call of each; there is one answer for each."""
+
+    do: Literal["screen"]
+    variants: list[list[tuple[int, str]]]
+    """The changes of each, as in `RunVariant`."""
+    call: Call
+    seconds: float
+
+
+class TellLines(TypedDict):
+    """Tell which lines of the submission the last call ran, as pairs of a cell's label and a line."""
+
+    do: Literal["lines"]
+
+
+Request = (
+    LoadScenarios
+    | Watch
+    | RunCell
+    | Call
+    | MakePrefetched
+    | MakeCalls
+    | TakeStatements
+    | RunVariant
+    | ScreenVariants
+    | TellLines
+)
 
 
 class Answer(TypedDict, total=False):

@@ -7,6 +7,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from types import CodeType
 from typing import Any
@@ -15,8 +16,10 @@ from autograder.worker import native, wire
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.dispatcher import Dispatcher, snapshot
 from autograder.worker.execution import Failure, Program, failure
+from autograder.worker.interrupts import TooLong
 from autograder.worker.messages import Answer, Call, Request
 from autograder.worker.tampering import noted
+from autograder.worker.variants import Variants
 
 SCENARIO = "<the check's own code>"
 """File name of a scenario in tracebacks."""
@@ -39,6 +42,7 @@ class Conversation(Dispatcher):
         self.program: Program | None = None
         self.prefetched: dict[str, list[PrefetchedCalls]] = {}
         """By exercise: the calls that its checks will make."""
+        self.variants: Variants | None = None
         self._flushed = 0.0
 
     def run(self) -> None:
@@ -61,7 +65,7 @@ class Conversation(Dispatcher):
         if request["do"] == "cell":
             if self.program is None:
                 self.program = Program(request["module"])
-                self.watch = noted(self.scenarios, without_ctypes=native.refuse)
+                self.note_scenarios()
             problem = self.program.run_cell(request["source"], request["label"], request["offset"])
             self.reply({"failure": problem.as_data() if problem else None, "forbidden": list(self.forbidden)})
         elif request["do"] == "scenarios":
@@ -75,6 +79,37 @@ class Conversation(Dispatcher):
             self.answer_checks(self.prefetched[request["exercise"]])
         elif request["do"] == "calls":
             self.answer_checks(noted_calls(request["checks"]))
+        elif request["do"] == "statements":
+            self.variants = Variants(request["module"], request["statements"])
+            self.note_scenarios()
+            self.reply({"failure": None})
+        elif request["do"] == "variant":
+            self.reply({"failure": self.run_variant(request["changed"], request["seconds"], request["traced"])})
+        elif request["do"] == "screen":
+            for changed in request["variants"]:
+                failed = self.run_variant(changed, request["seconds"])
+                call = deepcopy(request["call"])  # a variant may change its arguments
+                self.reply({"failure": failed} if failed else self.make(call))
+                self.flush_in_time(more=True)
+        elif request["do"] == "lines":
+            self.reply({"value": [] if self.variants is None else list(self.variants.lines)})
+
+    def note_scenarios(self) -> None:
+        """Note what the scenarios use, before the first statement of the submission runs."""
+        self.watch = noted(self.scenarios, without_ctypes=native.refuse)
+
+    def run_variant(
+        self, changed: list[tuple[int, str]], seconds: float, traced: bool = False
+    ) -> dict[str, Any] | None:
+        """Run a variant of the statements; return the failure if there is no such program, else None."""
+        assert self.variants is not None
+        self.objects.clear()
+        self.program = None
+        try:
+            self.program = self.variants.run(changed, seconds, traced)
+        except BaseException as error:
+            return failure(error).as_data()
+        return None
 
     def answer_checks(self, checks: list[PrefetchedCalls]) -> None:
         """Make and answer the calls of one exercise's checks.
@@ -94,8 +129,25 @@ class Conversation(Dispatcher):
     def make(self, request: Call, before: list[Any] | None = None) -> Answer:
         """Make the requested call or scenario and return its answer; `before` as for `call`."""
         self.guard.forbidden = frozenset(request["forbidden"])
+        if self.variants is not None:
+            return self.make_of_variant(request)
         if self.guard.stale:
             return {"stale": True}
+        return self.call_or_scenario(request, before)
+
+    def make_of_variant(self, request: Call) -> Answer:
+        """Make a call of a variant, within the time that it may take."""
+        assert self.variants is not None
+        try:
+            with self.variants.limited():
+                return self.call_or_scenario(request)
+        except TooLong as error:  # between the submission's code and ours
+            return {"failure": failure(error).as_data()}
+        finally:
+            if self.variants.still_runs():
+                os._exit(1)
+
+    def call_or_scenario(self, request: Call, before: list[Any] | None = None) -> Answer:
         layout = request.get("layout", "")
         if request["do"] == "scenario":
             scenario = request["name"]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from autograder.diagnosis.mutation.text import Source
 
 
-def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
-    """`node` and its descendants, without annotations, decorators, docstrings and the texts of exceptions."""
+def nodes_in(node: ast.AST, among: Callable[[ast.AST], bool] = lambda _: True) -> Iterator[ast.AST]:
+    """`node` and its descendants, without annotations, decorators, docstrings and the texts of exceptions.
+
+    Nodes that are not `among` those wanted are left out, with what is below them.
+    """
     yield node
     for name, child in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "op", "ops", "ctx"):
             continue
         for item in child if isinstance(child, list) else [child]:
-            if isinstance(item, ast.AST) and not _is_never_mutated(node, item):
-                yield from nodes_in(item)
+            if isinstance(item, ast.AST) and not _is_never_mutated(node, item) and among(item):
+                yield from nodes_in(item, among)
 
 
 def _is_never_mutated(parent: ast.AST, node: ast.AST) -> bool:

@@ -29,6 +29,8 @@ class Source:
     def __init__(self, text: str) -> None:
         self.bytes = text.encode()
         self.tree = ast.parse(text)
+        self._bound: dict[ast.AST, list[tuple[str, int]]] = {}
+        self._attributes: dict[ast.AST, list[str]] = {}
         self._offsets = [0]
         for line in self.bytes.splitlines(keepends=True):
             self._offsets.append(self._offsets[-1] + len(line))
@@ -71,6 +73,22 @@ class Source:
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
                         found[node] = tuple(dict.fromkeys([*found.get(node, ()), *names]))
         return found
+
+    def bound_in(self, function: ast.AST) -> list[tuple[str, int]]:
+        """The names that a function binds, each with its line."""
+        if function not in self._bound:
+            stored = (n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            self._bound[function] = [(name.id, name.lineno) for name in stored]
+        return self._bound[function]
+
+    def attributes_in(self, function: ast.AST) -> list[str]:
+        """The attributes that a function reads of its own names, such as `self.value`, each once."""
+        if function not in self._attributes:
+            read = (n for n in ast.walk(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+            of_names = (n for n in read if isinstance(n.value, ast.Name) and n.value.id not in self.modules)
+            values = (n for n in of_names if not _is_called(self.parents[n], n))
+            self._attributes[function] = list(dict.fromkeys(self.text(n) for n in values))
+        return self._attributes[function]
 
     def start(self, node: ast.AST) -> int:
         return self._offsets[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
@@ -128,6 +146,10 @@ class Source:
             return ast.dump(ast.parse(self.slice(start, splice.start) + splice.text + self.slice(splice.end, end)))
         except SyntaxError:
             return None
+
+
+def _is_called(parent: ast.AST, node: ast.AST) -> bool:
+    return isinstance(parent, ast.Call) and parent.func is node
 
 
 def _outermost_functions(node: ast.AST) -> Iterator[ast.FunctionDef]:

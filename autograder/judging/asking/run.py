@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from autograder.isolation import Workers
@@ -269,25 +270,38 @@ class SubmissionRuns:
             WorkerLost: the cells take too long, or the worker cannot run them.
         """
         if environment not in self._runs:
-            exercises = [exercise for exercise in self._workers.lesson.exercises if exercise.environment == environment]
-            forbidden_in: dict[str, list[str]] = {}
-            for exercise in exercises:
-                for call in exercise.forbidden:
-                    forbidden_in.setdefault(call, []).append(exercise.name)
-            worker = self._workers.of(environment)
-            run = SubmissionRun(
-                SubmissionProcess(
-                    self._submission,
-                    worker,
-                    scenarios=self._scenarios,
-                    forbidden_in=forbidden_in,
-                    at_cell=self._at_cell,
-                    account=self.account,
-                )
-            )
+            run = SubmissionRun(self._process(environment, self._submission, self.account, self._at_cell))
             self._runs[environment] = run
             run.process.load()
         return self._runs[environment]
+
+    def without_cells(self, environment: Environment, account: Account) -> SubmissionProcess:
+        """A process like the submission's, in which none of its cells runs, on an account of its own."""
+        return self._process(environment, replace(self._submission, cells=()), account)
+
+    def _process(
+        self,
+        environment: Environment,
+        submission: Submission,
+        account: Account,
+        at_cell: Callable[[str], None] | None = None,
+    ) -> SubmissionProcess:
+        return SubmissionProcess(
+            submission,
+            self._workers.of(environment),
+            scenarios=self._scenarios,
+            forbidden_in=self._forbidden_in(environment),
+            at_cell=at_cell,
+            account=account,
+        )
+
+    def _forbidden_in(self, environment: Environment) -> dict[str, list[str]]:
+        """The functions that exercises of this environment forbid, with the names of those exercises."""
+        found: dict[str, list[str]] = {}
+        for exercise in self._workers.lesson.exercises:
+            for call in exercise.forbidden if exercise.environment == environment else ():
+                found.setdefault(call, []).append(exercise.name)
+        return found
 
     def source_of(self, environment: Environment) -> SourceText:
         """The submission's text, with the problems of its cells in this environment, after they have run there."""

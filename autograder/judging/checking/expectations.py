@@ -55,7 +55,7 @@ def expect_close(
         names = tuple(str(key) for key in expected)
     elif names is None:
         names = (call.function if call else "the result",)
-    problems = tuple(_problems(got, expected, names, rtol, atol, call))
+    problems = tuple(problems_of(got, expected, names, rtol, atol, call))
     right = bool(problems) and all(
         mismatch(_in_type_of(mine, its), its, name=name, rtol=rtol, atol=atol) is None
         for name, mine, its in paired(got, expected, names)
@@ -146,7 +146,7 @@ def _in_type_of(got: Any, expected: Any) -> Any:
         return typed_got if expected.dtype.kind == "f" or (typed_got == got).all() else got
 
 
-def _problems(
+def problems_of(
     got: Any, expected: Any, names: tuple[str, ...], rtol: float, atol: float, call: Call | None
 ) -> Iterator[str]:
     """One sentence for each output that is wrong."""

@@ -55,12 +55,14 @@ def diagnose(
     thorough: bool = True,
     guess: bool = True,
     search: Callable[[], Explanation | None] | None = None,
+    repair: str = "",
 ) -> Diagnosis:
     """Diagnose an exercise from its checks' `records`; `misconceptions` maps each known mistake to its evidence.
 
     Without `guess`, no relation between the answer and the right one is reported. `search` is called if no known
     mistake gives the answer. If not `thorough`, because checks take long, a mistake that differs from the answer in the
-    failing check that is shown is not tried on the other checks.
+    failing check that is shown is not tried on the other checks. `repair` tells where an edit of the learner's own code
+    makes the visible checks pass; it is said if no known mistakes are found.
     """
     found, explained = explaining(records, misconceptions, thorough)
     named = list(dict.fromkeys(known.says for known in found))
@@ -69,6 +71,8 @@ def diagnose(
     if len(named) == 2:
         lines = [f"Two mistakes would give exactly this. Either: {lines[0]}", f"Or: {lines[1]}"]
     explanation = search() if search and not found else None
+    if repair and guess and not found and not (explanation and explanation.misconceptions):
+        explanation = Explanation(repair)
     if explanation:
         lines = explanation.message.splitlines()
     failing = sorted((record for record in records if not record.passed), key=order_of_showing)

@@ -13,10 +13,11 @@ from autograder.judging.asking.run import Run
 from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.checking.plugin import CheckId, identify
 from autograder.judging.checking.reference import Reference
+from autograder.judging.explaining.attribution import explaining
 from autograder.judging.explaining.diagnosis import Diagnosis, diagnose
 from autograder.judging.explaining.evidence import Evidence, says_why
 from autograder.judging.explaining.rejections import Rejections, written
-from autograder.judging.explaining.searching import WORTH_SEARCHING, Search, found_by_search
+from autograder.judging.explaining.searching import WORTH_SEARCHING, Search, found_by_search, two_known
 from autograder.judging.records.errors import CheckError, LearnerError
 from autograder.judging.records.record import Record
 from autograder.places import Places, file_of
@@ -77,13 +78,12 @@ class KnownMistakes:
         """Which visible checks reject which mistakes, from the lesson's `rejections.toml`."""
         return written(self._places, self._judge.lesson.slug)
 
-    def explain(self, exercise: Exercise, records: list[Record], *, guess: bool = True) -> Diagnosis:
+    def explain(self, exercise: Exercise, records: list[Record], *, guess: bool = True, repair: str = "") -> Diagnosis:
         """Diagnose an exercise from its checks' records; without `guess`, no mistake or relation is looked for.
 
-        Mistakes are tried only if a check compared something or an exception's message can identify one.
+        `repair`: as in `diagnose`.
         """
-        comparable = any(record.comparisons or says_why(record) for record in records)
-        evidence = {entry: self.evidence(entry) for entry in self.of(exercise.name)} if comparable and guess else {}
+        evidence = self._evidence_for(exercise, records) if guess else {}
         searchable = evidence and exercise.seconds <= WORTH_SEARCHING
         return diagnose(
             records,
@@ -91,8 +91,22 @@ class KnownMistakes:
             self._judge.reference,
             thorough=exercise.seconds < SLOW_SECONDS,
             guess=guess,
-            search=(lambda: found_by_search(records, self.search_of(exercise.name), evidence)) if searchable else None,
+            search=(lambda: found_by_search(records, self.search_of(exercise.name), evidence, slips=not repair))
+            if searchable
+            else None,
+            repair=repair,
         )
+
+    def are_named(self, exercise: Exercise, records: list[Record]) -> bool:
+        """Whether known mistakes, one or two together, give what the visible checks saw, in `records`."""
+        evidence = self._evidence_for(exercise, records)
+        found, _ = explaining(records, evidence, exercise.seconds < SLOW_SECONDS)
+        return bool(found) or bool(evidence and two_known(records, self.search_of(exercise.name)))
+
+    def _evidence_for(self, exercise: Exercise, records: list[Record]) -> dict[Misconception, Evidence]:
+        """The evidence of an exercise's mistakes, if a check compared something or an exception's message can tell."""
+        comparable = any(record.comparisons or says_why(record) for record in records)
+        return {entry: self.evidence(entry) for entry in self.of(exercise.name)} if comparable else {}
 
     def does_no_harm(self, helper: str, named: Sequence[str], exercise: Exercise) -> bool:
         """Whether an exercise still passes its visible checks if a helper has the `named` known mistakes."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 import __future__
 
 import ast
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import combinations
-from types import CodeType, FrameType
+from types import CodeType
 
 import numpy as np
 
@@ -36,11 +35,10 @@ from autograder.judging.explaining.evidence import Evidence, ending, same_compar
 from autograder.judging.explaining.work import SearchEnded, Work, calls_of, calls_to_differ
 from autograder.judging.records.errors import LearnerError
 from autograder.judging.records.record import Comparison, Record, paired
+from autograder.worker.interrupts import TooLong, at_most
 
 CHANGE_SECONDS = 0.5
 """Processor time per candidate and check: a slip in a loop's condition may never end."""
-AGAIN_SECONDS = 0.1
-"""Processor time between repeated interrupts of a candidate that did not stop."""
 WORTH_SEARCHING = 10.0
 """Exercises whose calls may take more seconds than this are not searched."""
 SAY_LITTLE = (
@@ -55,10 +53,6 @@ SIGNS = {
 """Slips that change a sign; often several of them give the same."""
 DECORATED = (ast.FunctionDef, ast.ClassDef)
 Observe = Callable[[Run, int, Callable[[Record], bool] | None], Record]
-
-
-class TooLong(BaseException):
-    """A candidate runs too long. A `BaseException`, so that the candidate cannot catch it."""
 
 
 @dataclass(frozen=True)
@@ -176,20 +170,34 @@ def _interruptible(candidates: Callable[[], Sequence[Candidate]]) -> Sequence[Ca
 
 
 def found_by_search(
-    records: Sequence[Record], search: Search, known: dict[Misconception, Evidence]
+    records: Sequence[Record], search: Search, known: dict[Misconception, Evidence], *, slips: bool = True
 ) -> Explanation | None:
-    """Explain an answer that no known mistake gives: by one slip, two known mistakes, or the first of several.
+    """Explain an answer that no known mistake gives: by two known mistakes, one slip, or the first of several.
 
     Args:
         records: of all checks; only visible ones are used.
         known: what the checks see of each known mistake.
+        slips: whether to look further than for two known mistakes.
     """
-    visible = [(i, record) for i, record in enumerate(records) if record.visible]
-    failing = sorted((pair for pair in visible if not pair[1].passed), key=lambda pair: _most_telling_first(pair[1]))
+    failing, order = _in_order(records)
     if not failing or not has_wrong_values(failing[0][1]):
         return None
-    order = [*failing, *sorted((pair for pair in visible if pair[1].passed), key=lambda pair: calls_of(pair[1]))]
-    return _two_known(order, search) or _one_variant(order, search) or _first_of_several(failing, known, records)
+    found = _two_known(order, search)
+    return found or ((_one_variant(order, search) or _first_of_several(failing, known, records)) if slips else None)
+
+
+def two_known(records: Sequence[Record], search: Search) -> Explanation | None:
+    """Explain an answer by two known mistakes."""
+    failing, order = _in_order(records)
+    return _two_known(order, search) if failing and has_wrong_values(failing[0][1]) else None
+
+
+def _in_order(records: Sequence[Record]) -> tuple[list[tuple[int, Record]], list[tuple[int, Record]]]:
+    """The failing visible checks with their numbers, the most telling first; and all visible ones, these first."""
+    visible = [(i, record) for i, record in enumerate(records) if record.visible]
+    failing = sorted((pair for pair in visible if not pair[1].passed), key=lambda pair: _most_telling_first(pair[1]))
+    passing = sorted((pair for pair in visible if pair[1].passed), key=lambda pair: calls_of(pair[1]))
+    return failing, [*failing, *passing]
 
 
 def _most_telling_first(record: Record) -> tuple[bool, int]:
@@ -306,31 +314,6 @@ class Program:
 def _compiled(statement: ast.stmt) -> CodeType:
     flags = __future__.annotations.compiler_flag
     return compile(ast.Module([statement], []), "<reference>", "exec", flags, dont_inherit=True)
-
-
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` after so much processor time, repeatedly, because Python drops what a destructor raises."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise TooLong
-
-    def unraisable(dropped: sys.UnraisableHookArgs) -> None:
-        if not isinstance(dropped.exc_value, TooLong):
-            hook(dropped)
-
-    before, hook = signal.signal(signal.SIGVTALRM, end), sys.unraisablehook
-    sys.unraisablehook = unraisable
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, AGAIN_SECONDS)
-    try:
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-    finally:  # at most one more signal arrives while the timer is being stopped
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-        signal.signal(signal.SIGVTALRM, before)
-        sys.unraisablehook = hook
 
 
 @contextmanager

@@ -1,0 +1,68 @@
+"""What a learner is told of repairs: the place and the kind of edit, with the code there, but not the edit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from autograder.judging.explaining.own_code import Edit
+from autograder.wording import enumeration
+
+
+def mended(edits: Sequence[Edit]) -> str:
+    """What is said where each of these edits mends the code: nothing if they are at more than two places."""
+    places: dict[str, list[Edit]] = {}
+    for edit in edits:
+        places.setdefault(edit.place, []).append(edit)
+    places = dict(sorted(places.items(), key=lambda at: (at[1][0].statement, at[1][0].repair.splice)))
+    said = [_quote_and_kind(at) for at in places.values()]
+    if len(said) == 1:
+        quote, kind = said[0]
+        return f"{_capital(edits[0].place)}, `{quote}`: {kind} every visible case passes."
+    if len(said) == 2:
+        either = (f"{place}, `{quote}`, {kind.rstrip(',')}" for place, (quote, kind) in zip(places, said, strict=True))
+        return f"{_capital(', or '.join(either))}: either way every visible case passes."
+    return ""
+
+
+def mended_in_part(mending: Sequence[tuple[Edit, Collection[str]]], wrong: Sequence[str]) -> str:
+    """What is said where edits make some outputs right: nothing if they are at more than one place.
+
+    Args:
+        mending: the edits, each with the outputs that it makes right.
+        wrong: the outputs that are wrong without them.
+    """
+    if len({edit.place for edit, _ in mending}) != 1:
+        return ""
+    most = max((outputs for _, outputs in mending), key=len)
+    edits = [edit for edit, outputs in mending if outputs == most]
+    quote, kind = _quote_and_kind(edits)
+    right, rest = [one for one in wrong if one in most], [one for one in wrong if one not in most]
+    return (
+        f"{_capital(edits[0].place)}, `{quote}`: {kind.rstrip(',')}, {enumeration(right)} {_are(right)} right in every "
+        f"visible case; {enumeration(rest)} {_are(rest)} not yet."
+    )
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _quote_and_kind(edits: Sequence[Edit]) -> tuple[str, str]:
+    """The code to quote of edits at one place, and their kind in words."""
+    likeliest = [edit for edit in edits if edit.repair.rank == edits[0].repair.rank]
+    quotes, kinds = ({getattr(edit, of) for edit in likeliest} for of in ("quote", "kind"))
+    quote = quotes.pop() if len(quotes) == 1 else edits[0].line
+    return quote, kinds.pop() if len(kinds) == 1 else "with one change here"
+
+
+def mended_together(*edits: Edit) -> str:
+    """What is said where two edits mend the code together."""
+    one, other = sorted(edits, key=lambda edit: (edit.statement, edit.repair.splice))
+    return (
+        f"Two places: {one.place}, `{one.quote}`, and {other.place}, `{other.quote}`. "
+        "With a change at each every visible case passes."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

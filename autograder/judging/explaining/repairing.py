@@ -1,0 +1,260 @@
+"""The smallest repair of a learner's own code: one edit, or two, with which every visible case passes.
+
+Each edit runs as the submission does, in a process of its own, and is asked visible inputs alone. A learner is told the
+place and the kind of edit, not the edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import combinations, zip_longest
+from typing import Any
+
+from autograder.judging.asking.prefetched import request_key
+from autograder.judging.asking.run import Run
+from autograder.judging.asking.variant_run import TOGETHER, Changes, NoVariants, VariantRun
+from autograder.judging.checking.expectations import as_arrays, problems_of
+from autograder.judging.explaining.evidence import ending, same_comparison
+from autograder.judging.explaining.own_code import Edit, Outputs, OwnCode
+from autograder.judging.explaining.repair_words import mended, mended_in_part, mended_together
+from autograder.judging.explaining.shown_case import is_wrong
+from autograder.judging.explaining.work import calls_of, calls_to_differ
+from autograder.judging.records.errors import Crashed, Missing, TimedOut, Undefined
+from autograder.judging.records.record import Comparison, Record, paired
+from autograder.worker.interrupts import TooLong
+from autograder.worker.messages import Answer, Call
+
+MOST_CALLS = 1_000
+"""Calls that the single edits of one answer may make; starting a variant counts as one."""
+SCENARIO_CALLS = 5
+"""A scenario counts as this many calls: it is asked on the smallest case."""
+ENDLESS_CALLS = 200
+"""What a variant that had to be interrupted counts as."""
+CALLS_FOR_PARTS = 400
+"""Calls for pairs of edits, and again for those that mend only some outputs."""
+MOST_PARTIAL = 6
+"""Edits that mend a part of which pairs are tried, or all outputs looked at."""
+Observe = Callable[[Run, int, Callable[[Record], bool] | None], Record]
+
+
+@dataclass(frozen=True, order=True)
+class Progress:
+    """How far a variant gets through the checks, in their order."""
+
+    checks: int
+    """Checks that pass before the first that fails."""
+    comparisons: int
+    """Comparisons of that one that are right before the first wrong one."""
+    right: int
+    """Minus the number of wrong outputs in that comparison."""
+
+
+class SearchOver(Exception):
+    """The variants have made as many calls as they may."""
+
+
+class Repairer:
+    """Looks for the edits that repair one exercise of a submission.
+
+    Args:
+        records: of the visible checks, in their order.
+        run: runs the variants.
+        observe: runs a check, by its number, on a run.
+    """
+
+    def __init__(self, code: OwnCode, records: Sequence[Record], run: VariantRun, observe: Observe) -> None:
+        self._code = code
+        self._records = records
+        self._run = run
+        self._observe = observe
+        failing = sorted((calls_to_differ(one), i) for i, one in enumerate(records) if not one.passed)
+        passing = sorted((calls_of(one), i) for i, one in enumerate(records) if one.passed)
+        self._order = [i for _, i in (*failing, *passing)]
+        self._calls_left = MOST_CALLS
+        self._outputs_wrong: Collection[str] = ()
+
+    def found(self, others: Collection[str]) -> str:
+        """What a learner is told of the repair; empty if there is none, or too many.
+
+        Args:
+            others: names of definitions that are left as they are.
+        """
+        try:
+            before = self._attempted((), traced=True)
+            if before is None or not self._fails_as_recorded():
+                return ""
+            names, self._outputs_wrong = self._outputs()
+            edits = self._code.edits(self._run.lines(), others, (names, self._outputs_wrong))
+            mending, partial = self._singles(edits, before)
+            if mending:
+                return mended(mending)
+            pair = self._pair([(progress, edit) for progress, edit in partial if _is_telling(progress, edit, before)])
+            return mended_together(*pair) if pair else self._in_part(partial)
+        except (NoVariants, SearchOver):
+            return ""
+
+    def _outputs(self) -> Outputs:
+        """The outputs of the call that failed first, and those that some check finds wrong."""
+        compared = [one for record in self._records for one in record.comparisons if not one.property_only]
+        names = self._last.failures[0].names if self._last.failures else ()
+        wrong = {name for one in compared if one.names == names for name in _wrong_outputs(one)}
+        return names, [name for name in names if name in wrong]
+
+    def _singles(self, edits: Sequence[Edit], before: Progress) -> tuple[list[Edit], list[tuple[Progress, Edit]]]:
+        """The edits with which all checks pass, and those that get further than `before`."""
+        mending: list[Edit] = []
+        partial: list[tuple[Progress, Edit]] = []
+        try:
+            for edit, changes in self._screened(edits, mending):
+                progress = self._attempted(changes)
+                if progress is None:
+                    continue
+                if progress.checks == len(self._order):
+                    mending.append(edit)
+                elif progress > before:
+                    partial.append((progress, edit))
+        except (NoVariants, SearchOver):
+            pass
+        return mending, partial
+
+    def _screened(self, edits: Sequence[Edit], mending: Sequence[Edit]) -> Iterator[tuple[Edit, Changes]]:
+        """The edits that may mend something, up to the first of a tier above that of one that is `mending`.
+
+        The failing call alone is made of many variants at once, if what the check compares is its answer.
+        """
+        failed, call = next(iter(self._last.failures), None), self._run.last
+        screens = call if failed and call and self._shows(failed, call) else None
+        size = TOGETHER if screens else 1
+        for start in range(0, len(edits), size):
+            if mending and edits[start].tier > mending[0].tier:
+                return
+            some = [(one, made) for one in edits[start : start + size] if (made := self._code.changes(one))]
+            if screens is None or failed is None:
+                yield from some
+                continue
+            self._spend(len(some) * (1 + _calls_of(screens["do"] == "scenario")))
+            for one, answer in zip(some, self._run.screen([made for _, made in some], screens), strict=True):
+                if _is_endless(answer):
+                    self._spend(ENDLESS_CALLS)
+                if answer is not None and "value" in answer and _is_better(answer["value"], failed):
+                    yield one
+
+    def _shows(self, failed: Comparison, call: Call) -> bool:
+        """Whether the answer to a call is what a check compared and found wrong."""
+        if failed.property_only or request_key(call) is None:
+            return False
+        (control,) = self._run.screen([()], call)
+        return control is not None and same_comparison(failed, replace(failed, got=as_arrays(control.get("value"))))
+
+    def _pair(self, partial: Sequence[tuple[Progress, Edit]]) -> tuple[Edit, Edit] | None:
+        """Two edits at two places, each of which mends a part, with which all checks pass; the likeliest first."""
+        places: dict[tuple[str, str], list[Edit]] = {}
+        for _, edit in sorted(partial, key=lambda pair: pair[0], reverse=True):
+            places.setdefault((edit.place, edit.quote), []).append(edit)
+        by_turns = [edit for turn in zip_longest(*places.values()) for edit in turn if edit is not None]
+        self._calls_left = CALLS_FOR_PARTS
+        with suppress(SearchOver):
+            for one, other in combinations(by_turns[:MOST_PARTIAL], 2):
+                elsewhere = (one.place, one.quote) != (other.place, other.quote)
+                changes = self._code.changes(one, other) if elsewhere else None
+                progress = self._attempted(changes)
+                if progress is not None and progress.checks == len(self._order):
+                    return one, other
+        return None
+
+    def _in_part(self, partial: Sequence[tuple[Progress, Edit]]) -> str:
+        """What is said of edits that make some outputs of the call right in all checks, whatever these call them."""
+        wrong = {name for record in self._records for name in _wrong_in(record)}
+        named = [name for name in self._outputs_wrong if name in wrong]
+        found: list[tuple[Edit, list[str]]] = []
+        self._calls_left = CALLS_FOR_PARTS
+        likely = [edit for progress, edit in partial if edit.is_likely and not progress.checks]
+        for edit in likely[:MOST_PARTIAL] if len(named) > 1 else ():
+            if found and edit.tier > found[0][0].tier:
+                break
+            self._run.take(self._code.changes(edit) or ())
+            records = [self._observe(self._run, i, None) for i in self._order]
+            self._spend(sum(1 + _calls_of(call.scenario) for record in records for call in record.calls))
+            left = {name for record in records for name in _wrong_in(record)}
+            right = [name for name in named if name not in left]
+            if right and len(right) < len(named) and left < wrong and not any(record.ended_by for record in records):
+                found.append((edit, right))
+        return mended_in_part(found, named) if found else ""
+
+    def _attempted(self, changes: Changes | None, *, traced: bool = False) -> Progress | None:
+        """How far a variant gets; None if it cannot run. Raises `SearchOver` when its calls are spent."""
+        if changes is None:
+            return None
+        self._run.take(changes, traced=traced)
+        for place, i in enumerate(self._order):
+            self._last = self._observe(self._run, i, _has_failed)
+            self._spend(1 + sum(_calls_of(call.scenario) for call in self._last.calls))
+            if ending(self._last) == TooLong.__name__:
+                self._spend(ENDLESS_CALLS)
+            if not self._last.passed:
+                wrong = self._last.failures
+                right = len(self._last.comparisons) - len(wrong)
+                return Progress(place, right, -len(wrong[0].problems) if wrong else -1_000)
+        return Progress(len(self._order), 0, 0)
+
+    def _spend(self, calls: int) -> None:
+        self._calls_left -= calls
+        if self._calls_left < 0:
+            raise SearchOver
+
+    def _fails_as_recorded(self) -> bool:
+        """Whether the unchanged code failed in the same way as when it was judged."""
+        mine, its = self._records[self._order[0]], self._last
+        if mine.failures and its.failures:
+            return mine.failures[0].problems == its.failures[0].problems
+        return not mine.failures and not its.failures and ending(mine) == ending(its)
+
+
+def may_be_repaired(records: Sequence[Record]) -> bool:
+    """Whether a repair is worth looking for: something visible is wrong, and nothing is missing or endless."""
+    failing = [record for record in records if not record.passed]
+    ended = (record.ended_by for record in failing)
+    return bool(failing) and not any(isinstance(error, Missing | Undefined | TimedOut | Crashed) for error in ended)
+
+
+def _is_telling(progress: Progress, edit: Edit, before: Progress) -> bool:
+    """Whether an edit mends an output of the call that failed first, or is a likely one; others may help by chance."""
+    same_call = (progress.checks, progress.comparisons) == (before.checks, before.comparisons)
+    return edit.is_likely or (same_call and progress.right > before.right)
+
+
+def _calls_of(scenario: bool) -> int:
+    return SCENARIO_CALLS if scenario else 1
+
+
+def _is_endless(answer: Answer | None) -> bool:
+    failure = None if answer is None else answer.get("failure")
+    return answer is None or (isinstance(failure, dict) and failure.get("kind") == TooLong.__name__)
+
+
+def _is_better(got: Any, failed: Comparison) -> bool:
+    """Whether a value in place of the one that failed has fewer wrong outputs."""
+    try:
+        problems = problems_of(as_arrays(got), failed.expected, failed.names, failed.rtol, failed.atol, failed.call)
+        return len(list(problems)) < len(failed.problems)
+    except Exception:  # a value that cannot be compared
+        return True
+
+
+def _wrong_in(record: Record) -> list[str]:
+    compared = (one for one in record.comparisons if not one.property_only and len(one.names) > 1)
+    return [name for one in compared for name in _wrong_outputs(one)]
+
+
+def _wrong_outputs(comparison: Comparison) -> list[str]:
+    """The names of a comparison's wrong outputs."""
+    if not comparison.problems:
+        return []
+    triples = paired(comparison.got, comparison.expected, comparison.names)
+    return [name for name, got, expected in triples if is_wrong(name, got, expected, comparison)]
+
+
+def _has_failed(record: Record) -> bool:
+    return bool(record.comparisons[-1].problems)

@@ -1,0 +1,86 @@
+"""What is said of the repairs of a submission's own code, for exercises in which no known mistake is found.
+
+Not in a page: there a variant would run in the judge's own process, where no timer ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Protocol
+
+import pytest
+
+from autograder.judging.asking.account import Account
+from autograder.judging.asking.run import Run, SubmissionRuns
+from autograder.judging.asking.variant_run import VariantRun
+from autograder.judging.explaining.known_mistakes import KnownMistakes
+from autograder.judging.explaining.own_code import OwnCode
+from autograder.judging.explaining.repairing import Repairer, may_be_repaired
+from autograder.judging.explaining.searching import WORTH_SEARCHING
+from autograder.judging.observed import Observed
+from autograder.judging.records.errors import TimedOut
+from autograder.judging.records.record import Record
+from autograder.submission import Submission
+from course.syllabus import Exercise, Lesson
+
+PROCESSOR_SECONDS = 5.0
+"""Processor time of all processes that run the variants of one exercise, far beyond what their calls take."""
+
+
+class Repairing(Protocol):
+    """What this needs of a judge."""
+
+    lesson: Lesson
+    mistakes: KnownMistakes
+    doing: str
+
+    def items_of(self, exercise: str, visible: bool | None = None) -> list[pytest.Item]: ...
+
+    def observe(
+        self, items: list[pytest.Item], run: Run, *, enough: Callable[[Record], bool] | None = None
+    ) -> list[Record]: ...
+
+
+def repairs_of(
+    judge: Repairing, submission: Submission, visible: Mapping[str, Observed], runs: SubmissionRuns
+) -> dict[str, str]:
+    """For each exercise that is wrong on visible inputs, what is said of its repair; empty if nothing is.
+
+    An exercise that calls another wrong one is not repaired, nor is one if judging the submission has taken too long.
+
+    Args:
+        visible: what was seen on visible inputs, by exercise.
+    """
+    code = cache(lambda: OwnCode(submission))
+    wrong = [name for name, seen in visible.items() if any(not record.passed for record in seen.records)]
+    found: dict[str, str] = {}
+    for name in wrong:
+        exercise, records = judge.lesson.exercise(name), visible[name].records
+        if exercise.seconds > WORTH_SEARCHING or not may_be_repaired(records):
+            continue
+        if runs.source_of(exercise.environment).calls(name, [other for other in wrong if other != name]):
+            continue
+        judge.progress.say(f"{name}: looking for what repairs it")
+        with suppress(TimedOut), runs.account.time_budget.spending():
+            if code().statements and not judge.mistakes.are_named(exercise, records):
+                found[name] = _repair_of(judge, exercise, records, submission.module, code(), runs)
+    return found
+
+
+def _repair_of(
+    judge: Repairing, exercise: Exercise, records: list[Record], module: str, code: OwnCode, runs: SubmissionRuns
+) -> str:
+    items = judge.items_of(exercise.name, True)
+    owner = exercise.name.partition(".")[0]
+    others = {one.name for one in judge.lesson.exercises} - {owner}
+    account = Account()
+    account.processor_seconds = PROCESSOR_SECONDS
+    run = VariantRun(module, code.statements, runs.without_cells(exercise.environment, account))
+    try:
+        return Repairer(
+            code, records, run, lambda run, i, enough: judge.observe([items[i]], run, enough=enough)[0]
+        ).found(others)
+    finally:
+        run.close()

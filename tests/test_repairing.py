@@ -1,0 +1,265 @@
+"""Messages that say where one edit of a learner's own code makes every visible case pass."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from autograder.collection import with_judge
+from autograder.diagnosis.mutation.repairs import repairs
+from autograder.diagnosis.mutation.text import Source
+from autograder.isolation import Workers
+from autograder.judging import repairs as repairs_of_answers
+from autograder.judging.asking.run import SubmissionRun
+from autograder.judging.asking.variant_run import VariantRun
+from autograder.judging.checking.plugin import identify
+from autograder.judging.explaining.own_code import OwnCode
+from autograder.judging.records.results import ExerciseResult
+from autograder.judging.session import Judge
+from autograder.places import Places
+from autograder.submission import Submission
+from course.syllabus import find_lesson, whole_lessons
+
+pytestmark = pytest.mark.slow
+
+GUIDED = """
+def relu_vjp(g, x):
+    return np.where((x > 0) & (g > 0), g, 0).astype(x.dtype)
+"""
+WRONG = {
+    ("ch01_computation_graph", "neuron_gradients"): [
+        (
+            """
+            def neuron_gradients(w, x, b, y):
+                g = 2 * abs(w * x + b - y)
+                return {"w": g * x, "x": g * w, "b": g, "y": -g}
+            """,
+            "Cell 1, line 4, `abs(w * x + b - y)`: without this call every visible case passes.",
+        ),
+    ],
+    ("ch03_accumulation", "bias_gradient"): [
+        (
+            """
+            def bias_gradient(g):
+                if len(g) == 0:
+                    return np.zeros(g.shape[1], g.dtype)
+                total = g[0]
+                for row in g[1:]:
+                    total += row
+                return total
+            """,
+            "Cell 1, line 6, `total = g[0]`, with a copy, or cell 1, line 8, `total += row`, without writing in place: "
+            "either way every visible case passes.",
+        ),
+    ],
+    ("ch06_vjps", "add_vjp"): [
+        (  # some variants of the first loop are endless
+            """
+            def add_vjp(g, a, b):
+                def back(x):
+                    d = g
+                    while d.ndim > x.ndim:
+                        d = d.sum(axis=0)
+                    for axis, size in enumerate(x.shape):
+                        if size == 1:
+                            d = d.sum(axis=axis)
+                    return np.asarray(d, dtype=x.dtype)
+
+                return back(a), back(b)
+            """,
+            "Cell 1, line 10, `d.sum(axis=axis)`: with `keepdims` every visible case passes.",
+        ),
+    ],
+    ("ch06_vjps", "relu_vjp"): [
+        (GUIDED, "Cell 1, line 4, `(x > 0) & (g > 0)`: without one operand every visible case passes."),
+    ],
+    ("ch06_vjps", "max_vjp"): [
+        (
+            """
+            def max_vjp(g, x, axis):
+                mask = x == x.max(axis=axis, keepdims=True)
+                return (np.expand_dims(g, axis) * mask / mask.sum()).astype(x.dtype)
+            """,
+            "Cell 1, line 5, `mask.sum()`: with an axis every visible case passes.",
+        ),
+    ],
+    ("ch06_vjps", "layernorm_vjp"): [
+        (
+            """
+            def layernorm_vjp(g, x, gamma, beta, eps=1e-5):
+                inv = 1 / np.sqrt(x.var(-1, keepdims=True) + eps)
+                xhat = (x - x.mean(-1, keepdims=True)) * inv
+                h = g * gamma
+                dx = inv * (h - h.mean(-1, keepdims=True) - xhat * (h * xhat).mean(-1, keepdims=True))
+                lead = tuple(range(x.ndim - 1))
+                return dx.astype(x.dtype), (h * xhat).sum(lead).astype(gamma.dtype), g.sum(lead).astype(beta.dtype)
+            """,
+            "Cell 1, line 9, `h * xhat`: with another name in the place of `h` every visible case passes.",
+        ),
+        (  # two mistakes, in two outputs
+            """
+            def layernorm_vjp(g, x, gamma, beta, eps=1e-5):
+                inv = 1 / np.sqrt(x.var(-1, keepdims=True) + eps)
+                xhat = (x - x.mean(-1, keepdims=True)) * inv
+                h = g * gamma
+                dx = inv * (h - h.mean(-1, keepdims=True) - xhat * (h * xhat).mean(-1, keepdims=True))
+                lead = tuple(range(x.ndim - 1))
+                return dx.astype(x.dtype), (h * xhat).sum(lead).astype(gamma.dtype), h.sum(lead).astype(beta.dtype)
+            """,
+            "Two places: cell 1, line 9, `h * xhat`, and cell 1, line 9, `h.sum(lead)`. "
+            "With a change at each every visible case passes.",
+        ),
+        (  # two mistakes in one output, and one in another
+            """
+            def layernorm_vjp(g, x, gamma, beta, eps=1e-5):
+                mu = x.mean(-1, keepdims=True)
+                inv = 1 / np.sqrt(x.var(-1, keepdims=True, ddof=1) + eps)
+                xhat = (x - mu) * inv
+                h = g
+                dx = gamma * inv * (h - h.mean(-1, keepdims=True) - xhat * (h * xhat).mean(-1, keepdims=True))
+                lead = tuple(range(x.ndim - 1))
+                return dx.astype(x.dtype), (g * xhat).sum(lead).astype(gamma.dtype), g.sum(lead).astype(beta.dtype)
+            """,
+            "Cell 1, line 5, `x.var(-1, keepdims=True, ddof=1)`: without one argument, dgamma is right in every "
+            "visible case; dx is not yet.",
+        ),
+    ],
+    ("ch04_detachment", "td_loss"): [
+        (
+            """
+            import torch
+
+            def td_loss(q_net, target_net, batch, gamma):
+                q_net.requires_grad_(True)
+                q = q_net(batch["states"]).gather(1, batch["actions"].unsqueeze(1)).squeeze(1)
+                with torch.no_grad():
+                    best = target_net(batch["next_states"]).max(dim=1).values
+                    alive = 1.0 - batch["dones"].to(best.dtype)
+                    y = batch["rewards"] + gamma * alive * best
+                return ((q - y) ** 2).mean()
+            """,
+            "Cell 1, line 6, `q_net.requires_grad_(True)`: without it every visible case passes.",
+        ),
+    ],
+}
+
+
+HOSTILE = """
+import builtins, linecache, os
+builtins.loads = getattr(builtins, "loads", 0) + 1  # a process runs variants one after the other
+
+def attack():
+    {attack}
+
+def relu_vjp(g, x):
+    if {when}:
+        return attack()
+    return np.where((x > 0) & (g > 0), g, 0).astype(x.dtype)
+"""
+IN_ANY, IN_LATER = "not linecache.getlines('cell 1')", "builtins.loads > 2"
+"""Conditions that hold in variants, and in those after the first."""
+ATTACKS = ("os._exit(1)", "return np.zeros(900_000)", "return g.tolist() * 100_000")
+CATCHES_INTERRUPTS = """while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass"""
+
+
+def graded(lesson: str, exercise: str, *sources: str) -> list[ExerciseResult]:
+    """The results of submissions in one cell each, of one class."""
+    found = find_lesson(lesson)
+    alone = replace(found, exercises=(found.exercise(exercise),))
+
+    def use(judge: Judge) -> list[ExerciseResult]:
+        workers = Workers(alone, "sandbox")
+        try:
+            texts = ["import numpy as np\n" + dedent(source) for source in sources]
+            return [judge.grade(Submission.of_cells("a test", [text]), workers).exercises[0] for text in texts]
+        finally:
+            workers.stop()
+
+    return with_judge(alone, use, salt="a salt")
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), WRONG)
+def test_place_and_kind_of_the_edit_that_repairs_an_answer(lesson: str, exercise: str) -> None:
+    answers = WRONG[lesson, exercise]
+    results = graded(lesson, exercise, *(source for source, _ in answers))
+    for (_, says), result in zip(answers, results, strict=True):
+        assert result.message.partition("\n")[0] == says
+
+
+def test_nothing_is_said_of_code_that_no_edit_repairs() -> None:
+    (result,) = graded("ch06_vjps", "relu_vjp", "def relu_vjp(g, x):\n    return np.sin(g * x + 3)")
+    assert "visible case passes" not in result.message
+
+
+def test_right_answers_and_known_mistakes_are_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repairs_of_answers, "Repairer", None)  # calling it fails
+    right = "def relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)"
+    known = "def relu_vjp(g, x):\n    return np.where(x >= 0, g, 0).astype(x.dtype)"
+    results = graded("ch06_vjps", "relu_vjp", right, known)
+    assert results[0].status == "passed"
+    assert results[1].misconceptions
+
+
+def test_variants_are_asked_visible_inputs_alone_and_before_hidden_ones_are_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = list[tuple[bool, bool]]()
+    observe = Judge.observe
+
+    def noted(judge: Judge, items: list[pytest.Item], run: Any, **options: Any) -> Any:
+        submitted = isinstance(run, SubmissionRun | VariantRun)
+        for item in items if submitted else ():
+            check = identify(item)
+            assert check is not None
+            asked.append((isinstance(run, VariantRun), check.visible))
+        return observe(judge, items, run, **options)
+
+    monkeypatch.setattr(Judge, "observe", noted)
+    (result,) = graded("ch06_vjps", "relu_vjp", GUIDED)
+    assert "every visible case passes" in result.message
+    variants = [place for place, (of_a_variant, _) in enumerate(asked) if of_a_variant]
+    hidden = [place for place, (_, visible) in enumerate(asked) if not visible]
+    assert variants
+    assert hidden
+    assert max(variants) < min(hidden)
+
+
+def test_hostile_variants_cost_their_own_repair_alone() -> None:
+    attacks = [(attack, when) for attack in ATTACKS for when in (IN_ANY, IN_LATER)] + [(CATCHES_INTERRUPTS, IN_ANY)]
+    sources = [HOSTILE.format(attack=attack, when=when) for attack, when in attacks]
+    results = graded("ch06_vjps", "relu_vjp", GUIDED, *sources, GUIDED)
+    assert [result.points for result in results] == [0] * len(results)
+    assert results[-1].message == results[0].message
+    for result in results[1:-1]:
+        assert "dx differs in 1 of 5 entries" in result.message
+
+
+def test_code_that_is_no_python_huge_or_deep_is_left_alone() -> None:
+    deep = f"x = {'(' * 150}1{')' * 150}"
+    for source in ("def f(:", deep, "x = 1\n" * 40_000, "x = 'a\0b'", f"x = {'-' * 5_000}1"):
+        code = OwnCode(Submission.of_cells("a test", [source, "def f(x):\n    return x + 1"]))
+        code.edits({("cell 2", 2)}, (), ((), ()))
+    for deep in (f"{'-' * 3_000}x", " + ".join(["x"] * 3_000)):
+        OwnCode(Submission.of_cells("a test", [f"def f(x):\n    return {deep}"])).edits({("cell 1", 2)}, (), ((), ()))
+    code = OwnCode(Submission.of_cells("a test", ["def f(:", "def f(x):\n    return x + 1"]))
+    assert code.edits({("cell 2", 2)}, (), ((), ()))
+
+
+@pytest.mark.parametrize("slug", whole_lessons())
+def test_every_operator_takes_every_reference(slug: str) -> None:
+    source = Source(Places().source(slug).read_text(encoding="utf-8"))
+    definitions = [node for node in source.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    found = list(repairs(source, list(definitions)))
+    for repair in found[:: max(1, len(found) // 50)]:
+        assert repair.splice.applied(source.bytes) != source.bytes.decode()
+        assert source.text(repair.place)
+    assert len({repair.rank for repair in found}) > 5
