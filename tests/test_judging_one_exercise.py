@@ -131,11 +131,11 @@ def test_slow_mistakes_are_tried_only_on_the_check_that_is_shown(
     explain = KnownMistakes.explain
 
     def as_long_as_compared(
-        mistakes: KnownMistakes, exercise: Exercise, records: list[Record], **guess: bool
+        mistakes: KnownMistakes, exercise: Exercise, records: list[Record], **how: Any
     ) -> Diagnosis:
         for record in records:  # mistakes are tried first on the cheapest checks, and on a busy machine that may be any
             record.seconds = len(record.comparisons)
-        return explain(mistakes, exercise, records, **guess)
+        return explain(mistakes, exercise, records, **how)
 
     monkeypatch.setattr(KnownMistakes, "explain", as_long_as_compared)
     exercise = Exercise(LESSON, "walk", 3, "core", ("a", "b"), ENVIRONMENT, seconds=seconds)

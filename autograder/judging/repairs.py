@@ -22,6 +22,7 @@ from autograder.judging.explaining.searching import WORTH_SEARCHING
 from autograder.judging.observed import Observed
 from autograder.judging.records.errors import TimedOut
 from autograder.judging.records.record import Record
+from autograder.judging.waiting import Progress
 from autograder.submission import Submission
 from course.syllabus import Exercise, Lesson
 
@@ -34,7 +35,7 @@ class Repairing(Protocol):
 
     lesson: Lesson
     mistakes: KnownMistakes
-    doing: str
+    progress: Progress
 
     def items_of(self, exercise: str, visible: bool | None = None) -> list[pytest.Item]: ...
 

@@ -268,11 +268,9 @@ class Judge:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         share = earned_share(exercise, items, records)
         self.progress.say(f"{exercise.name}: looking for what explains the answer{wrong_so_far(items, records)}")
-        diagnosis = (
-            self.mistakes.explain(exercise, records, guess=not calls_wrong, repair=repair)
-            if share < 1
-            else Diagnosis("")
-        )
+        diagnosis = Diagnosis("")
+        if share < 1:
+            diagnosis = self.mistakes.explain(exercise, records, guess=not calls_wrong, repair=repair)
         if calls_wrong and share < 1:  # a helper's mistake can look like a known mistake here
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
