@@ -97,7 +97,13 @@ def released(
 ) -> Released:
     root, slugs = tmp_path_factory.mktemp(request.param), LESSONS[request.param]
     shutil.copytree(courses[request.param], root / "own")
-    what = ["release", root / "first" / "out", *[slug[:4] for slug in slugs], "--course", root / "own"]
+    what: list[str | Path] = [
+        "release",
+        root / "first" / "out",
+        *[slug[:4] for slug in slugs],
+        "--course",
+        root / "own",
+    ]
     done = run_backprop(*what, cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\nbackprop trust " in (root / "first" / "out" / "README.md").read_text(encoding="utf-8")
