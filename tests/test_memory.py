@@ -225,8 +225,8 @@ def test_states_have_sixteen_bytes_a_parameter() -> None:
         assert (_gb(memory.states), _gb(8 * n_params)) == (states, moments)
         assert (memory.weights, memory.grads, memory.optimizer) == (2 * n_params, 2 * n_params, 12 * n_params)
     shape = MODELS["llama-2-7b"]
-    by_name = {name: predict_memory(Training(shape, 8192, precision=of)).states for name, of in PRECISIONS.items()}
-    assert {name: n_bytes / shape.n_params for name, n_bytes in by_name.items()} == {
+    n_bytes = {name: predict_memory(Training(shape, 8192, precision=of)).states for name, of in PRECISIONS.items()}
+    assert {name: of_all / shape.n_params for name, of_all in n_bytes.items()} == {
         "mixed": 16,
         "mixed-fp32-grads": 18,
         "mixed-8bit-adam": 10,

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -198,3 +199,21 @@ def test_figures_lose_only_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     rounded = importlib.import_module("light_figures").rounded
     path = "M 1.234567 20 \nL 3.1 4.999999 \nL 3.1 5 \nL 3.1 5 \nL -0.000001 7 \nz"
     assert rounded(path) == "M 1.23 20 \nL 3.1 5 \nL -0 7 \nz"
+
+
+def test_one_page_needs_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SOURCE / "_ext"))
+    main = importlib.import_module("one_page").main
+    assert str(main(["ch66"])).startswith("there is no page 'ch66'; there are bibliography, ch01_computation_graph, ")
+    assert str(main([])).startswith("there is no page ''; ")
+
+
+def test_a_book_of_one_page_has_the_python_of_that_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The archives of the other lessons, and their answer books, would take most of its time."""
+    monkeypatch.syspath_prepend(str(SOURCE / "_ext"))
+    lessons_of = importlib.import_module("page_runtime").lessons_of
+    lessons = ["ch01_computation_graph", "ch06_vjps", "ch99_gone"]
+    config = SimpleNamespace(page_lessons=lessons)
+    assert lessons_of(SimpleNamespace(srcdir=SOURCE, config=config)) == lessons[:2]
+    config.external_site_map = {"index", "ch06_vjps"}
+    assert lessons_of(SimpleNamespace(srcdir=SOURCE, config=config)) == ["ch06_vjps"]
