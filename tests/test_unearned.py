@@ -1,7 +1,7 @@
 """Answers that have the numbers without the work, or without the technique of an exercise: each earns nothing.
 
-Each file of `unearned/` and of `without_technique/` is one way, and says in its first line how. One command grades them
-all, in one class with the solutions, with a salt.
+Each file of `unearned/` and of `without_technique/` is one way, and says in its first line how; those of `point_lost`
+lose the points of what the exercise is for. One command grades them all, in one class with the solutions, with a salt.
 """
 
 from __future__ import annotations

@@ -95,8 +95,10 @@ def _used(model: torch.nn.Module, inputs: Tensor, draw: torch.Generator) -> list
     if not runs or not logits.requires_grad:
         return []
     loss = (logits * torch.randn(logits.shape, generator=draw)).sum()
-    with _backward():
+    try:
         gradients = torch.autograd.grad(loss, [y for _, y in runs], allow_unused=True)
+    except RuntimeError:  # a backward pass that fails is for the checks that need one
+        return [module for module, _ in runs]
     sizes = [0.0 if gradient is None else gradient.norm().item() for gradient in gradients]
     return [module for (module, _), size in zip(runs, sizes, strict=True) if size > 1e-4 * max(sizes)]
 
