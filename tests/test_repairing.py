@@ -171,7 +171,7 @@ CATCHES_INTERRUPTS = """while True:
             pass"""
 
 
-def graded(lesson: str, exercise: str, *sources: str) -> list[ExerciseResult]:
+def graded(lesson: str, exercise: str, *sources: str, of_many: bool = False) -> list[ExerciseResult]:
     """The results of submissions in one cell each, of one class."""
     found = find_lesson(lesson)
     alone = replace(found, exercises=(found.exercise(exercise),))
@@ -180,7 +180,8 @@ def graded(lesson: str, exercise: str, *sources: str) -> list[ExerciseResult]:
         workers = Workers(alone, "sandbox")
         try:
             texts = ["import numpy as np\n" + dedent(source) for source in sources]
-            return [judge.grade(Submission.of_cells("a test", [text]), workers).exercises[0] for text in texts]
+            submissions = [Submission.of_cells("a test", [text]) for text in texts]
+            return [judge.grade(one, workers, of_many=of_many).exercises[0] for one in submissions]
         finally:
             workers.stop()
 
@@ -231,6 +232,19 @@ def test_variants_are_asked_visible_inputs_alone_and_before_hidden_ones_are_sent
     assert variants
     assert hidden
     assert max(variants) < min(hidden)
+
+
+@pytest.mark.parametrize("of_many", [False, True])
+def test_points_and_hidden_checks_are_those_without_a_repair(of_many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker serves one process at a time, and the variants have one of their own before the hidden checks."""
+    source = WRONG["ch03_accumulation", "bias_gradient"][0][0]
+    (repaired,) = graded("ch03_accumulation", "bias_gradient", source, of_many=of_many)
+    monkeypatch.setattr(repairs_of_answers, "repairs_of", lambda *_: {})
+    (plain,) = graded("ch03_accumulation", "bias_gradient", source, of_many=of_many)
+    assert "every visible case passes" in repaired.message
+    assert "every visible case passes" not in plain.message
+    assert 0 < repaired.points == plain.points
+    assert repaired.checks == plain.checks
 
 
 def test_hostile_variants_cost_their_own_repair_alone() -> None:

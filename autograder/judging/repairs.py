@@ -6,7 +6,7 @@ Not in a page: there a variant would run in the judge's own process, where no ti
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from typing import Protocol
 
@@ -57,16 +57,19 @@ def repairs_of(
     code = cache(lambda: OwnCode(submission))
     wrong = [name for name, seen in visible.items() if any(not record.passed for record in seen.records)]
     found: dict[str, str] = {}
-    for name in wrong:
-        exercise, records = judge.lesson.exercise(name), visible[name].records
-        if exercise.seconds > WORTH_SEARCHING or not may_be_repaired(records):
-            continue
-        if runs.source_of(exercise.environment).calls(name, [other for other in wrong if other != name]):
-            continue
-        judge.progress.say(f"{name}: looking for what repairs it")
-        with suppress(TimedOut), runs.account.time_budget.spending():
-            if code().statements and not judge.mistakes.are_named(exercise, records):
-                found[name] = _repair_of(judge, exercise, records, submission.module, code(), runs)
+    with ExitStack() as stack:
+        room = cache(lambda environment: stack.enter_context(runs.making_room(environment)))
+        for name in wrong:
+            exercise, records = judge.lesson.exercise(name), visible[name].records
+            if exercise.seconds > WORTH_SEARCHING or not may_be_repaired(records):
+                continue
+            if runs.source_of(exercise.environment).calls(name, [other for other in wrong if other != name]):
+                continue
+            judge.progress.say(f"{name}: looking for what repairs it")
+            with suppress(TimedOut), runs.account.time_budget.spending():
+                if code().statements and not judge.mistakes.are_named(exercise, records):
+                    room(exercise.environment)
+                    found[name] = _repair_of(judge, exercise, records, submission.module, code(), runs)
     return found
 
 

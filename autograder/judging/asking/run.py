@@ -275,6 +275,20 @@ class SubmissionRuns:
             run.process.load()
         return self._runs[environment]
 
+    @contextlib.contextmanager
+    def making_room(self, environment: Environment) -> Iterator[None]:
+        """Inside, another process of this environment may run; afterwards the submission has a new one.
+
+        A worker serves one process at a time: when one ends, it ends all others as strays.
+        """
+        run = self._runs[environment]
+        run.forget()
+        try:
+            yield
+        finally:
+            with contextlib.suppress(TimedOut):  # the next call reports it
+                run.process.loaded()
+
     def without_cells(self, environment: Environment, account: Account) -> SubmissionProcess:
         """A process like the submission's, in which none of its cells runs, on an account of its own."""
         return self._process(environment, replace(self._submission, cells=()), account)
