@@ -258,8 +258,11 @@ def test_a_mistake_that_explains_no_check_is_not_named(grade: Callable[..., Subm
     assert by_name(grade("def square_vjp(g, x): return -x * g"))["square_vjp"].misconceptions == []
 
 
-def test_an_unknown_mistake_is_related_to_the_right_answer(grade: Callable[..., SubmissionResult]) -> None:
-    assert "dx has the wrong sign" in by_name(grade("def double_vjp(g, x): return -2 * g"))["double_vjp"].message
+def test_an_unknown_mistake_is_repaired_in_its_own_line(grade: Callable[..., SubmissionResult]) -> None:
+    message = by_name(grade("def double_vjp(g, x): return -2 * g"))["double_vjp"].message
+    assert message.startswith(
+        "Cell 1, line 1, `return -2 * g`: with the sign turned round every visible case passes.\ndx differs in both"
+    )
 
 
 @pytest.mark.parametrize(

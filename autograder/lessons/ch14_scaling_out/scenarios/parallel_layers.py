@@ -135,7 +135,7 @@ def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | No
         parameters = plain(_parameters(layer))
         storages = {storage_of(of)._cdata: storage_bytes([of]) for of in parameters.values()}
         given = {storage_of(of)._cdata for of in made_from if of is not None}
-        made_from.clear()
+        del made_from  # our own hold on the whole weight
         room = sum(storages.values()) + W.nbytes // size
         if live.bytes > room:
             gc.collect()
