@@ -32,8 +32,10 @@ COURSE = Course.at()
 @pytest.mark.parametrize("slug", UNDER_THE_RULE)
 def test_rows_have_each_pair_that_can_occur(slug: str) -> None:
     covers = covers_in(COURSE.covering(slug))
-    for exercise, space in spaces_in(COURSE.factors(slug)).items():
-        rows = covers[exercise].rows
+    spaces = spaces_in(COURSE.factors(slug))
+    assert covers.keys() == {exercise for exercise, space in spaces.items() if space.levels}
+    for exercise in covers:
+        space, rows = spaces[exercise], covers[exercise].rows
         assert all(allowed(row) for row in rows for _, allowed in space.constraints), exercise
         for pair in pairs_of(space.levels):
             there = any(all(row[factor] == level for factor, level in pair) for row in rows)
