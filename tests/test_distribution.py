@@ -98,7 +98,7 @@ def test_the_version_needs_no_installation(monkeypatch: pytest.MonkeyPatch) -> N
         for file in (ROOT / part).rglob("*.py")
         if "importlib.metadata" in file.read_text(encoding="utf-8")
     ]
-    others = ["autograder/authoring/rules/kept.py", "autograder/isolation/packages.py"]
+    others = ["autograder/authoring/state.py", "autograder/isolation/packages.py"]
     assert sorted(reads) == sorted([*others, "autograder/distribution.py"]), (
         "packages of others, and where this one came from"
     )
