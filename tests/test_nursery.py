@@ -89,7 +89,7 @@ class Played(threading.Thread):
         ((10, 3), 0.2, 0.01, 2),
         ((40,), 0.2, 0.01, 2),
         ((10,), 0.02, 0.1, 2),
-        ((4,), 0.0, 2.5, 2),
+        ((4,), 0.0, 4.5, 2),
     ],
     ids=["a small class", "two lessons", "a large class", "answers that take longer than a start", "slow answers"],
 )

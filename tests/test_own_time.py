@@ -171,8 +171,8 @@ def test_who_was_starved_is_graded_again_alone(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(pool, "Spawned", lambda: Starter(()))
     monkeypatch.setattr(pool, "wait", lambda connections, timeout: [one for one in connections if one.said])
     monkeypatch.setattr(pool, "_processor", lambda slot: slot)
-    file = Path("ch06_vjps.py")
-    work = [Work(student=student, lesson="ch06_vjps", file=file) for student in ("ann", "bob", "cyd")]
+    lessons = {"ann": "ch06_vjps", "bob": "ch06_vjps", "cyd": "ch07_mlp_backprop"}  # a process for each lesson
+    work = [Work(student=student, lesson=lesson, file=Path(f"{lesson}.py")) for student, lesson in lessons.items()]
     results = list(pool.grade_all(work, jobs=2, isolation="sandbox", salt="salt"))
     assert sorted(result.student for result in results) == ["ann", "bob", "cyd"]
     assert results[-1].student == "ann"

@@ -33,8 +33,8 @@ AHEAD = 64
 """Submissions drawn before the first process starts, enough to know which lessons there are."""
 FEW = 16
 """So many waiting submissions pay for one more process of their lesson at once, and for each one after it."""
-QUIET_SECONDS = 2.0
-"""Fewer pay when the lesson's processes have sent nothing for this long, or if they take twice as long as a start."""
+QUIET_SECONDS = 4.0
+"""Fewer pay when the lesson's processes have sent nothing for this long, or if they take longer than a first answer."""
 
 
 class PoolError(RuntimeError):
@@ -202,7 +202,7 @@ class _Pool:
             return False
         left = waiting * min(grader.pace for grader in ready) / len(mine)
         quiet = time.monotonic() - max(grader.heard for grader in ready)
-        return quiet >= QUIET_SECONDS or (left < inf and left >= 2 * max(grader.starting for grader in ready))
+        return quiet >= QUIET_SECONDS or (left < inf and left >= max(grader.first for grader in ready))
 
     def _seconds_to_wait(self) -> float | None:
         """How long to wait for a message: not at all while there is work to draw; else until another process pays."""
@@ -303,10 +303,10 @@ class _Grader:
         self.at: Work | None = None
         self.heard = time.monotonic()
         """When it sent its last message, or was started."""
-        self.starting = inf
-        """Seconds of its start."""
+        self.first = 0.0
+        """Seconds until its first answer: of its start, and of computing what all answers are compared with."""
         self.pace = inf
-        """Seconds of its quickest answer but for the first, which makes what all are compared with; inf before that."""
+        """Seconds of its quickest answer after the first; inf before that."""
         self._answers = 0
 
     def hand(self, work: Work) -> None:
@@ -316,9 +316,9 @@ class _Grader:
     def note(self, said: object) -> None:
         """Take the time of a message."""
         took, self.heard = time.monotonic() - self.heard, time.monotonic()
-        if isinstance(said, Ready):
-            self.starting = took
-        elif isinstance(said, SubmissionResult):
+        if not self._answers:
+            self.first += took
+        if isinstance(said, SubmissionResult):
             self._answers += 1
             if self._answers > 1:
                 self.pace = min(self.pace, took)
