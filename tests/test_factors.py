@@ -33,7 +33,7 @@ COURSE = Course.at()
 def test_rows_have_each_pair_that_can_occur(slug: str) -> None:
     covers = covers_in(COURSE.covering(slug))
     spaces = spaces_in(COURSE.factors(slug))
-    assert covers.keys() == {exercise for exercise, space in spaces.items() if space.levels}
+    assert covers.keys() == {exercise for exercise, space in spaces.items() if space.arrays}
     for exercise in covers:
         space, rows = spaces[exercise], covers[exercise].rows
         assert all(allowed(row) for row in rows for _, allowed in space.constraints), exercise
