@@ -17,8 +17,7 @@ from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.judging.asking.prefetched import PrefetchedCheck, Questions, requests, sent_questions, stored_questions
 from autograder.judging.asking.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.asking.time_budget import unhurried
-from autograder.judging.checking.kinds import NoRows
-from autograder.judging.checking.plugin import Checks, identify
+from autograder.judging.checking.plugin import Checks, NoRows, identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.checking.salt import fingerprint
 from autograder.judging.explaining.attribution import has_wrong_values

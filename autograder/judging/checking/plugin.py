@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from autograder.judging.asking.run import Run
-from autograder.judging.checking.kinds import Kind, kinds_in
+from autograder.judging.checking.kinds import Kind, NoRows, kinds_in
 from autograder.judging.checking.learner import Learner
 from autograder.judging.checking.reference import Reference
 from autograder.judging.records.errors import LearnerError, WorkerLost
@@ -37,6 +37,7 @@ class CheckId:
         return self.name.removeprefix("test_").replace("_", " ")
 
 
+__all__ = ["CheckId", "Checks", "NoRows", "identify"]
 IDENTITY = pytest.StashKey[CheckId | None]()
 
 
