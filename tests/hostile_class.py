@@ -40,6 +40,8 @@ class Outcome:
     says: tuple[str, ...] = ()
     """Texts that the messages of the result must contain."""
     points: float = 4.0
+    mse_loss: float = 2.0
+    """Those of its points that the attack leaves to the honest `mse_loss`."""
     beside: float = 0.0
     """Points for `cross_entropy_loss` with correct values and changed arguments."""
 
@@ -50,7 +52,7 @@ OUTCOMES = {
     "patched_numpy": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
     "patched_pytest": Outcome({"forward": "forbidden", "cross_entropy_loss": "failed"}),
     "patched_json_and_struct": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
-    "patched_builtins": Outcome({"forward": "failed", "cross_entropy_loss": "error"}),
+    "patched_builtins": Outcome({"forward": "failed", "cross_entropy_loss": "error"}, mse_loss=0.53),
     "patched_worker": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
     "lying_equality": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}, ("an object of type Right",)),
     "lying_arrays": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
@@ -127,7 +129,7 @@ OUTCOMES = {
         ("single_example_gradients raised Shouting",),
     ),
     "mutated_arguments": Outcome(
-        {"cross_entropy_loss": "partial", "single_example_gradients": "failed"}, ("changed its argument",), beside=1.5
+        {"cross_entropy_loss": "partial", "single_example_gradients": "failed"}, ("changed its argument",), beside=1.0
     ),
     "first_calls_only": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=2.67),
     "memorised": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=2.67),

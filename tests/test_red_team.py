@@ -106,12 +106,12 @@ def test_every_attack_has_an_outcome() -> None:
 def test_an_attack_earns_its_honest_part_only(graded: Graded, attack: str) -> None:
     wanted, result = OUTCOMES[attack], graded.results[attack]
     exercises = exercises_of(result)
-    honest = {"saved_bytes": round(wanted.points - 2, 2), "mse_loss": 2.0}
+    honest = {"saved_bytes": round(wanted.points - 2, 2), "mse_loss": wanted.mse_loss}
     if wanted.beside:
         honest["cross_entropy_loss"] = wanted.beside
     assert result["status"] == "graded"
     assert {name: e["points"] for name, e in exercises.items() if e["points"]} == honest, result["message"]
-    assert result["points"] == wanted.points + wanted.beside
+    assert result["points"] == round(wanted.points - 2 + wanted.mse_loss + wanted.beside, 2)
     assert {name: exercises[name]["status"] for name in wanted.statuses} == wanted.statuses
     told = " ".join([result["message"], *(exercise["message"] for exercise in exercises.values())])
     for text in wanted.says:

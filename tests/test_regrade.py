@@ -97,12 +97,12 @@ def test_a_corrected_check_is_shown_before_it_counts(checkout: Checkout) -> None
     assert "4 submissions: 1 up, 0 down, 3 the same" in text
     moves = json.loads((checkout.folder / "results" / ".regrade" / "changes.json").read_text())
     (move,) = moves["moves"]
-    assert (move["student"], move["exercise"], move["after"]) == ("ben", "relu_vjp", 2.0)
+    assert (move["student"], move["exercise"], move["after"]) == ("ben", "relu_vjp", 1.5)
     assert move["before"] == points["ben/ch06_vjps"]
     assert moves["summary"]["up"] == 1
     with (checkout.folder / "results" / ".regrade" / "changes.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
-    assert (row["student"], float(row["before"]), float(row["after"])) == ("ben", move["before"], 2.0)
+    assert (row["student"], float(row["before"]), float(row["after"])) == ("ben", move["before"], 1.5)
 
     again = checkout.grade("--regrade", "--diff")
     assert "4 were graded by an earlier --regrade or --diff" in again.stderr
@@ -111,7 +111,7 @@ def test_a_corrected_check_is_shown_before_it_counts(checkout: Checkout) -> None
     (checkout.folder / "class" / "ann" / "ch06_vjps.py").write_text(TWICE)
     taken = checkout.grade("--regrade")
     assert "3 were graded by an earlier --regrade or --diff" in taken.stderr, "but not what ann handed in since"
-    assert checkout.points() == {**points, "ben/ch06_vjps": 2.0, "ann/ch06_vjps": points["cleo/ch06_vjps"]}
+    assert checkout.points() == {**points, "ben/ch06_vjps": 1.5, "ann/ch06_vjps": points["cleo/ch06_vjps"]}
     assert not (checkout.folder / "results" / ".regrade" / "results").exists()
     assert "4 submissions are graded already" in checkout.grade().stderr
 
@@ -124,7 +124,7 @@ def test_without_regrade_only_what_the_correction_concerns_is_compared(checkout:
     assert "1 up" in shown.stdout
     taken = checkout.grade()
     assert "3 were graded by an earlier" in taken.stderr
-    assert checkout.points()["ben/ch06_vjps"] == 2.0
+    assert checkout.points()["ben/ch06_vjps"] == 1.5
 
 
 def test_a_corrected_check_grades_its_exercise_again_and_no_other(checkout: Checkout) -> None:
@@ -146,7 +146,7 @@ def test_a_corrected_check_grades_its_exercise_again_and_no_other(checkout: Chec
     assert after["grader_version"] != result["grader_version"]
     was, now = ({one["name"]: one["grader_version"] for one in each["exercises"]} for each in (result, after))
     assert {name for name in now if now[name] != was[name]} == {"relu_vjp"}
-    assert after["points"] == sum(one["points"] for one in after["exercises"]) == 2.0 > result["points"]
+    assert after["points"] == sum(one["points"] for one in after["exercises"]) == 1.5 > result["points"]
     checkout.correct_a_check()  # once more changes nothing
     assert "4 submissions are graded already" in checkout.grade().stderr
     checkout.grade("--regrade")

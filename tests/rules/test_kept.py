@@ -133,7 +133,7 @@ def test_a_file_that_a_rule_reads_and_no_hash_covers_is_named(whole: Course, mon
 @pytest.mark.slow
 def test_health_judges_again_what_changed(whole: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the real rules. Without the option everything is judged, and nothing is noted."""
-    monkeypatch.setattr(Course, "at", lambda: whole)
+    monkeypatch.setattr(Course, "at", lambda *_: whole)
     file = tmp_path / ".cache" / "health.json"
 
     def said(*option: str) -> list[str]:

@@ -141,6 +141,7 @@ class Learner:
 
     def _record_replaced(self, what: Any) -> None:
         record = current_record()
+        record.replaced = True
         problem = f"The submission replaces {text_of(what, 80) or 'a function'}: what is measured would not be true."
         record.comparisons.append(
             Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True)

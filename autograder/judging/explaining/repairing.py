@@ -21,7 +21,7 @@ from autograder.judging.explaining.own_code import Edit, Outputs, OwnCode
 from autograder.judging.explaining.repair_words import mended, mended_in_part, mended_together
 from autograder.judging.explaining.shown_case import is_wrong
 from autograder.judging.explaining.work import calls_of, calls_to_differ
-from autograder.judging.records.errors import Crashed, Missing, TimedOut, Undefined
+from autograder.judging.records.errors import Crashed, Forbidden, Missing, TimedOut, Undefined
 from autograder.judging.records.record import Comparison, Record, paired
 from autograder.worker.interrupts import TooLong
 from autograder.worker.messages import Answer, Call
@@ -213,10 +213,10 @@ class Repairer:
 
 
 def may_be_repaired(records: Sequence[Record]) -> bool:
-    """Whether a repair is worth looking for: something visible is wrong, and nothing is missing or endless."""
+    """Whether a repair is worth looking for: something visible is wrong, and nothing missing, forbidden or endless."""
     failing = [record for record in records if not record.passed]
-    ended = (record.ended_by for record in failing)
-    return bool(failing) and not any(isinstance(error, Missing | Undefined | TimedOut | Crashed) for error in ended)
+    told = (Missing, Undefined, Forbidden, TimedOut, Crashed)
+    return bool(failing) and not any(isinstance(one.ended_by, told) or one.replaced for one in failing)
 
 
 def _is_telling(progress: Progress, edit: Edit, before: Progress) -> bool:

@@ -68,6 +68,8 @@ class Record:
     calls: list[Call] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     ended_by: LearnerError | None = None
+    replaced: bool = False
+    """Whether the submission had replaced what measures."""
     raised: str = ""
     """The exception that the check itself raised: it could not use the answer, or the check is wrong."""
     asked: str = ""
