@@ -55,5 +55,5 @@ counts_the_rows = mistake(
 collected_in_float64 = mistake(
     "bias_gradient",
     {"return g.sum(axis=0)": "return g.sum(axis=0, dtype=np.float64)"},
-    says="The sum was collected in float64, whatever g is: np.zeros(m) is float64. Give it g's dtype.",
+    says="The sum was collected in float64, whatever g is, as np.zeros(m) and np.ones(n) are. Give it g's dtype.",
 )

@@ -12,8 +12,8 @@ as_handed_out_12 = mistake(
     {CLIP: ""},
     says=as_handed_out(
         "one batch destroys what was learned",
-        "Print the norm of all gradients together, in each step. What bounds it has to stand behind "
-        "backward(), which makes them, and before step(), which uses them.",
+        "Print the norm of all gradients together in each step, just before step(): something between backward() and "
+        "there has to bound it, and has to be given all parameters (a generator can be read once).",
     ),
 )
 clipped_by_value = mistake(

@@ -101,8 +101,8 @@ in_another_order = mistake(
     "hard + (soft − soft.detach()).",
 )
 NO_STOP = (
-    "No gradient reaches the logits, as in hard + (soft − soft), where what is added is 0 and so is its gradient. Stop "
-    "the gradient of the one that is subtracted: hard + (soft − soft.detach())."
+    "No gradient reaches the logits. What is returned needs the value of hard and the gradient of the softmax, as "
+    "hard + (soft − soft.detach()) has."
 )
 no_stop_gradient = mistake("gumbel_softmax_st", {RESULT: "return hard + soft - soft"}, says=NO_STOP)
 no_stop_gradient_in_the_bracket = mistake("gumbel_softmax_st", {RESULT: "return hard + (soft - soft)"}, says=NO_STOP)
