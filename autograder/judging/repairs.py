@@ -26,7 +26,7 @@ from autograder.judging.waiting import Progress
 from autograder.submission import Submission
 from course.syllabus import Exercise, Lesson
 
-PROCESSOR_SECONDS = 5.0
+PROCESSOR_SECONDS = 20.0
 """Processor time of all processes that run the variants of one exercise, far beyond what their calls take."""
 
 
