@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 from small_courses import ENVIRONMENT, LESSON, of_one, written
 
+from autograder.authoring.rules.described import checks_in
 from autograder.collection import with_judge
 from autograder.judging.checking.expectations import expect, expect_close, expect_raises
 from autograder.judging.records.errors import Raised
-from autograder.judging.records.record import OF_ANOTHER_TYPE, Call, recording
-from autograder.judging.scoring import earned_share
+from autograder.judging.records.record import CHANGED, OF_ANOTHER_TYPE, Call, recording
+from autograder.judging.scoring import POINT, SHARES, earned_share
 from autograder.judging.session import Judge
+from autograder.places import ROOT
 from autograder.worker.execution import Failure
-from course.syllabus import Exercise, find_lesson
+from course.syllabus import Exercise, find_lesson, syllabus
 
 
 def test_expectations_record_and_go_on() -> None:
@@ -142,6 +144,20 @@ def test_one_failing_check_of_the_point_costs_a_third(tmp_path: Path, point: tup
     wrong, of_another_dtype = with_judge(lesson, shares, root=tmp_path)
     assert wrong == pytest.approx(left)
     assert of_another_dtype >= 0.9
+
+
+def test_the_page_on_points_has_the_grader_s_numbers() -> None:
+    page = (ROOT / "book" / "points.md").read_text(encoding="utf-8")
+    assert f"**Costs {POINT:.0%} or more.**".replace("%", " %") in page.replace("\N{NO-BREAK SPACE}", " ")
+    assert (SHARES[True], SHARES[False]) == (1 / 3, 2 / 3)
+    assert (OF_ANOTHER_TYPE, CHANGED) == (0.1, 0.5)
+    checks = [
+        check
+        for slug in syllabus()
+        for file in (ROOT / "autograder" / "lessons" / slug / "checks").glob("*.py")
+        for check in checks_in(file)
+    ]
+    assert sum(check.visible and check.hidden for check in checks) > len(checks) / 2
 
 
 def test_a_wrong_dtype_with_wrong_values_is_a_wrong_value() -> None:

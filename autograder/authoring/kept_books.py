@@ -26,7 +26,7 @@ KEPT_SECONDS = 14 * 24 * 3600
 
 
 def kept_book(lesson: Lesson, places: Places | None = None, *, slip_seconds: float) -> bytes:
-    """The content of a lesson's answer book: the kept one, or one that is written and kept now.
+    """The content of a lesson's answer book, read from the cache, or written and cached if it is not there.
 
     Args:
         slip_seconds: processor time for trying the slips of an exercise; with 0 the book has none.

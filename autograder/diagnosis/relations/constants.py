@@ -136,7 +136,7 @@ def _ratio_words(factor: float, counts: dict[int, list[str]], same: Callable[[fl
 
 
 def _counted_things(what: list[str]) -> str:
-    """The things that a number may count: the first one, and the next one that is not about the upstream gradient."""
+    """What a number may count, in words: the likeliest count, and the next likeliest that is no axis of `g`."""
     more = [words for words in what[1:] if not words.endswith(" of g")]
     return f"{what[0]} (and {more[0]})" if more else what[0]
 

@@ -120,7 +120,7 @@ class Repairer:
         return mending, partial
 
     def _screened(self, edits: Sequence[Edit], mending: Sequence[Edit]) -> Iterator[tuple[Edit, Changes]]:
-        """The edits that may mend something, up to the first of a tier above that of one that is `mending`.
+        """The edits worth trying on all checks; less likely tiers are left out once an edit is `mending`.
 
         The failing call alone is made of many variants at once, if what the check compares is its answer.
         """

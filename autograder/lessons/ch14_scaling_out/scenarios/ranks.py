@@ -151,8 +151,8 @@ def _at_once(step: Callable[[int, Group], Any], size: int) -> list[list[Any]]:
     """The ranks' results of two groups that run at the same time: `step` gets the group's number, 0 or 1, as well.
 
     One rank of each number begins, from the two groups in turn; the others follow when each of these waits in a
-    collective or has ended. So whoever takes another rank's data from memory that the threads share finds those of the
-    other group.
+    collective or has ended. An answer that reads another rank's data from memory that the threads share then gets the
+    data of the other group.
     """
     begun = [threading.Event() for _ in range(size)]
 
