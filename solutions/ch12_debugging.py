@@ -369,6 +369,8 @@ def fix_05(n_in, n_out, width, depth, batches, lr):
 # lists, of plain floats or of 0-d tensors without a graph: the losses of the batches, and those of the validation set.
 #
 # **What you see:** All numbers are right. Memory grows from step to step, until a long run has none left.
+#
+# **Points count only if no graph is alive two steps later.**
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-06)
 
 
@@ -538,7 +540,9 @@ def fix_10(model, batches, accumulate, lr):
 # The program returns the mean losses of the batches.
 #
 # **What you see:** The loss hardly moves, and most gradients are exactly 0. The same program in float32 learns, but
-# that is no repair: the matrix products stay in float16, those of the backward pass too.
+# that is no repair.
+#
+# **Points count only with matrix products in float16, those of the backward pass too.**
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-11)
 
 

@@ -278,5 +278,7 @@ def test_small_steps_follow_the_gradient(learner, rng):
         message = f"{name} is the same with lr=4e-06 and lr=8e-06: are its steps lr times its gradient?"
         expect(bool(np.any(steps[name])), message, case=case)
         if np.any(steps[name]):
-            message = f"{name} does not go down along its gradient where the steps are small."
+            message = (
+                f"{name} does not follow its negative gradient where the steps are small: the cosine is below {ALONG}."
+            )
             expect(bool(along[name]), message, case=case)

@@ -12,7 +12,10 @@ from autograder.judging import EXACT, F32, F64, agree, exercise, expect, expect_
 from autograder.lessons.ch13_beyond_first_order.checks.hessian_products import drawn
 from autograder.lessons.ch13_beyond_first_order.checks.kinds_of_tensors import KINDS
 from autograder.values import summarise
-from autograder.wording import enumeration
+from autograder.wording import counted, enumeration
+
+SIGNS = 48
+"""How many signs of a probe one estimate tells: a sum of their powers of two is a float64 without rounding."""
 
 
 def seed(rng) -> int:
@@ -164,3 +167,47 @@ def test_x_and_parameters_afterwards(learner, reference, rng):
     for kind in ("constant", "leaf", "middle", "strided"):
         arguments = *drawn(rng, (2, 2)), 2, seed(rng), kind
         agree("beside_trace", learner, reference, *arguments, case=f"x is {KINDS[kind]}, afterwards")
+
+
+@exercise("hessian_trace")
+def test_probes_do_not_repeat(learner, reference, rng):
+    """No probe counts twice, and no sign comes back some entries later.
+
+    For two entries an estimate is tr H + 2b (2k / samples − 1), where k probes have equal signs. If each probe counts
+    twice, k is always even; of right answers' 40 values all are even or all odd with a probability of 2⁻³⁹. Then the
+    signs of one probe are read, 48 in a number, and compared with those `lag` entries further on. The mean of m ≥ 320
+    products of independent signs is above 0.4 with a probability of at most exp(−0.4² m / 2) = 8e-12 (Hoeffding), for
+    each of 640 lags.
+    """
+    for samples in (2, 6):
+        H, x = symmetric(rng, 2), random(rng, (2,))
+        case = f"40 estimates from {samples} samples each, x has shape (2,)"
+        got = learner.scenario.traces(H, x, samples, 40, seed(rng))
+        if not numbers(got, case):
+            continue
+        shares = ((np.nan_to_num(np.asarray(got)) - H.trace()) / (2 * H[0, 1]) + 1) / 2
+        k = np.clip(np.round(shares * samples), 0, samples)
+        possible = H.trace() + 2 * H[0, 1] * (2 * k / samples - 1)
+        expect_close(np.asarray(got, dtype=F64), possible, names=("the array of estimates",), case=case, **EXACT)
+        expect(
+            len(set(k % 2)) == 2,
+            f"The number of probes with two equal signs is {('even', 'odd')[int(k[0] % 2)]} in each of the 40 estimates. "
+            "With a new probe for each sample it is even or odd equally often.",
+            case=case,
+        )
+
+    blocks, case = 20, "1 sample, the signs of one probe are read from several Hessians"
+    got = learner.scenario.signs_in_blocks(SIGNS, blocks, seed(rng))
+    if not numbers(got, case):
+        return
+    most = 2**SIGNS - 1
+    read = np.array([2 * int(np.clip((value / 2 + most) // 2, 0, most)) - most for value in np.nan_to_num(got)])
+    expect_close(np.asarray(got, dtype=F64), 2.0 * read, names=("the array of estimates",), case=case, **EXACT)
+    signs = np.concatenate([2 * ((number + most) // 2 >> np.arange(SIGNS) & 1) - 1 for number in read])
+    alike = [abs(float(np.mean(signs[lag:] * signs[:-lag]))) for lag in range(1, 2 * len(signs) // 3)]
+    lag = int(np.argmax(alike)) + 1
+    expect(
+        max(alike) <= 0.4,
+        f"The signs of a probe depend on those {counted(lag, 'entry', 'entries')} before: draw each by itself.",
+        case=case,
+    )

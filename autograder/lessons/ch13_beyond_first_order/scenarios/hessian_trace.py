@@ -66,6 +66,18 @@ def traces_of_one_entry(submission: Any, shape: tuple[int, ...], entry: float, c
     return estimates
 
 
+@torch.enable_grad()
+def signs_in_blocks(submission: Any, size: int, blocks: int, seed: int) -> list[Any]:
+    """Estimates 2 z₀ Σ 2^j zⱼ over `size` entries of one probe z, then over the next ones: the seed is the same."""
+    powers = 2.0 ** torch.arange(size, dtype=torch.float64)
+    where = torch.zeros(1 + blocks * size, dtype=torch.float64)
+    estimates = []
+    for first in range(1, len(where), size):
+        f = lambda x, first=first: x[0] * (x[first : first + size] * powers).sum()  # noqa: E731
+        estimates.append(_estimate(submission.hessian_trace(f, where, 1, _generator(seed))))
+    return estimates
+
+
 def _is_square(value: float) -> bool:
     """Whether a number is the square of an integer, up to rounding."""
     if not math.isfinite(value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import EXACT, F32, F64, agree, exercise, random
+from autograder.judging import EXACT, F32, F64, agree, exercise, expect, random
 from autograder.lessons.ch14_scaling_out.checks.pieces import cut
 
 
@@ -105,3 +105,22 @@ def test_two_groups_at_once(learner, reference, rng):
         weights, groups = network(rng, 2, 1, 1), [shards(rng, rows, 2, 1) for _ in range(2)]
         case = f"two groups at the same time, each with {counted(rows)}"
         agree("gradients_of_two_groups", learner, reference, weights, groups, case=case, **EXACT)
+
+
+@exercise("all_reduce_gradients")
+def test_gradients_come_by_messages(learner, reference, rng):
+    """Numbers that are changed on their way give other gradients, on every rank and in every entry."""
+    for rows in ((2, 1), (1, 3, 2)):
+        weights, data = network(rng, 3, 2, 2), shards(rng, rows, 3, 2)
+        case = f"each message is multiplied by drawn numbers on its way, {counted(rows)}"
+        sent = [
+            learner.scenario.gradients_of_messages(weights, data, seed) for seed in (None, int(rng.integers(2**31)))
+        ]
+        plain, changed = ({name: np.asarray(value, dtype=F64) for name, value in of.items()} for of in sent)
+        alike = [name for name, value in plain.items() if np.isclose(value, changed[name], rtol=1e-9, atol=0).any()]
+        expect(
+            not alike,
+            f"{alike[0] if alike else ''} stays what it is when the messages are changed: what a rank knows of the "
+            "others comes through the group.",
+            case=case,
+        )

@@ -14,7 +14,9 @@ from autograder.lessons.ch14_scaling_out.scenarios.ranks import (
     _data,
     _of_ranks,
     _requires_grad,
+    _shown,
     _side_by_side,
+    _Weighing,
 )
 from course.process_groups import Group
 
@@ -92,3 +94,19 @@ def gradients_of_two_groups(submission: Any, weights: Arrays, groups: list[list[
         for number, found in enumerate(both, 1)
         for name, value in _of_ranks(found).items()
     }
+
+
+@torch.enable_grad()
+def gradients_of_messages(submission: Any, weights: Arrays, shards: list[Arrays], seed: int | None) -> dict[str, Any]:
+    """Every rank's gradients; with a seed, what is sent is multiplied by drawn numbers."""
+    model = _Network(weights, spare=False)
+
+    def step(group: Group) -> dict[str, Any]:
+        mine = copy.deepcopy(model)
+        X, y = map(torch.tensor, shards[group.rank])
+        mine.loss(X, y).backward()
+        of_messages = group if seed is None else _Weighing(group, seed)
+        submission.all_reduce_gradients(mine, _shown(of_messages), len(X))
+        return {f"{name}.grad": _data(parameter.grad) for name, parameter in mine.named_parameters()}
+
+    return _of_ranks(_side_by_side(step, len(shards)))
