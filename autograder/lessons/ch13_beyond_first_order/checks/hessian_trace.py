@@ -191,8 +191,8 @@ def test_probes_do_not_repeat(learner, reference, rng):
         expect_close(np.asarray(got, dtype=F64), possible, names=("the array of estimates",), case=case, **EXACT)
         expect(
             len(set(k % 2)) == 2,
-            f"The number of probes with two equal signs is {('even', 'odd')[int(k[0] % 2)]} in each of the 40 estimates. "
-            "With a new probe for each sample it is even or odd equally often.",
+            f"The number of probes with two equal signs is {('even', 'odd')[int(k[0] % 2)]} in each of the 40 "
+            "estimates. With a new probe for each sample it is even or odd equally often.",
             case=case,
         )
 

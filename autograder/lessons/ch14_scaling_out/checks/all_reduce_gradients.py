@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import EXACT, F32, F64, agree, exercise, expect, random
+from autograder.judging import EXACT, F32, F64, agree, compare, exercise, expect, random
 from autograder.lessons.ch14_scaling_out.checks.pieces import cut
 
 
@@ -113,11 +113,15 @@ def test_gradients_come_by_messages(learner, reference, rng):
     for rows in ((2, 1), (1, 3, 2)):
         weights, data = network(rng, 3, 2, 2), shards(rng, rows, 3, 2)
         case = f"each message is multiplied by drawn numbers on its way, {counted(rows)}"
-        sent = [
+        plain, changed = (
             learner.scenario.gradients_of_messages(weights, data, seed) for seed in (None, int(rng.integers(2**31)))
+        )
+        compare(plain, reference.scenario.gradients_of_messages(weights, data, None), case=counted(rows), **EXACT)
+        alike = [
+            name
+            for name, value in plain.items()
+            if np.isclose(np.asarray(value, dtype=F64), np.asarray(changed[name], dtype=F64), rtol=1e-9, atol=0).any()
         ]
-        plain, changed = ({name: np.asarray(value, dtype=F64) for name, value in of.items()} for of in sent)
-        alike = [name for name, value in plain.items() if np.isclose(value, changed[name], rtol=1e-9, atol=0).any()]
         expect(
             not alike,
             f"{alike[0] if alike else ''} stays what it is when the messages are changed: what a rank knows of the "
