@@ -130,7 +130,11 @@ def test_all_that_the_syllabus_forbids_is_there() -> None:
 @pytest.mark.parametrize(
     ("lesson", "name", "operations"),
     [
-        ("ch08_custom_functions", "GELU", ("infinitely_differentiable_gelu_backward", "gelu_", "gelu_backward")),
+        (
+            "ch08_custom_functions",
+            "GELU",
+            ("infinitely_differentiable_gelu_backward", "gelu_", "gelu_backward", "_addmm_activation"),
+        ),
         (
             "ch08_custom_functions",
             "FusedCrossEntropy",
@@ -139,6 +143,7 @@ def test_all_that_the_syllabus_forbids_is_there() -> None:
                 "nll_loss2d_backward",
                 "_sparse_log_softmax_backward_data",
                 "_masked_softmax_backward",
+                "mse_loss_backward",
             ),
         ),
     ],

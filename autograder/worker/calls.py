@@ -102,6 +102,7 @@ class Guard:
     def forbidden(self, names: frozenset[str]) -> None:
         if self._cells_run:
             self._cells_run = False
+            self._kernels.watch_new()
             self._engine.refuse_only(frozenset())
             if self._engine.others():  # a cell has switched the refusal off
                 self._copied.add(ENGINE)

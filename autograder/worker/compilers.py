@@ -16,15 +16,15 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from autograder.worker.calls import ForbiddenCall
-from autograder.worker.kernels import Kernels
+from autograder.worker.kernels import Kernels, all_operations
 
 TYPES = "Graph", "CompilationUnit", "ScriptModule", "ScriptFunction", "ScriptMethod", "LiteScriptModule"
 KERNEL = "_SafeKernelFunction"
 OF_PROGRAMS = re.compile(rf"\btorch\._C\.(?:{'|'.join(TYPES)}|{KERNEL}|_jit_tree_views\.\w+)\b|torch::jit::")
 """Matches the signature of a function that makes, loads, changes or runs a program, or returns a kernel. PyTorch's
 extension module writes the signature into each docstring."""
-MODULES = ("_te", "_aoti", "_nativert", "_export")
-"""Modules of `torch._C` that contain nothing but compilers and loaders."""
+MODULES = ("_te", "_aoti", "_nativert", "_export", "_distributed_autograd", "_distributed_rpc")
+"""Modules of `torch._C` that contain nothing but compilers, loaders, and engines of other processes."""
 COMPILED = "ScriptFunction", "__call__"
 """Stays open: only PyTorch's own compiled functions exist by then."""
 TAKEN = frozenset({"aten", "_", ""})
@@ -58,15 +58,16 @@ def refuse_compilers() -> None:
 
 
 def compile_its_own() -> None:
-    """Have PyTorch compile and register what it needs on the first use of forward mode and of `vmap`.
+    """Have PyTorch compile and register what it needs on the first use of forward mode and of `vmap`, and list it.
 
-    This takes a quarter of a second. Done before the processes are forked, it is done once for all of them.
+    This takes a third of a second. Done before the processes are forked, it is done once for all of them.
     """
     torch = sys.modules["torch"]
     one, forward = torch.ones(1), torch.autograd.forward_ad
     with forward.dual_level():
         forward.make_dual(one, one)
     torch.func.vmap(torch.neg)(one)
+    all_operations()
 
 
 def speaks_of_programs(value: Any) -> bool:

@@ -19,13 +19,17 @@ def resolve(name: str) -> tuple[Any, str, Any]:
         ImportError, AttributeError: the name does not exist.
     """
     parts = name.split(".")
-    owner = importlib.import_module(parts[0])
-    for i, part in enumerate(parts[1:-1], start=2):
+    value: Any = importlib.import_module(parts[0])
+    owner = value
+    for i, part in enumerate(parts[1:], start=2):
+        owner = value
         try:
-            owner = getattr(owner, part)
+            value = getattr(owner, part)
         except AttributeError:
-            owner = importlib.import_module(".".join(parts[:i]))
-    return owner, parts[-1], getattr(owner, parts[-1])
+            if not isinstance(owner, ModuleType):
+                raise
+            value = importlib.import_module(".".join(parts[:i]))
+    return owner, parts[-1], value
 
 
 def written_in(target: Any) -> Iterator[FunctionType]:

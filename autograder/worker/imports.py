@@ -30,6 +30,8 @@ class AllowedImports(importlib.abc.MetaPathFinder):
         """Returns the spec of a stand-in for a module that is not allowed; None to refuse it."""
         self.refused: frozenset[str] = frozenset()
         """Packages refused to submissions even though the standard library or an allowed package contains them."""
+        self.refused_inside: tuple[str, ...] = ()
+        """Prefixes of modules inside allowed packages that submissions may not import themselves."""
         self.harmless: importlib.abc.Loader | None = None
         """Loads the harmless `ctypes` that allowed packages get."""
 
@@ -38,6 +40,8 @@ class AllowedImports(importlib.abc.MetaPathFinder):
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname.partition(".")[0] in self.refused:
             return self._refused_spec(fullname)
+        if fullname.startswith(self.refused_inside) and _asked_by_submission():
+            return self._refuse(fullname)
         location = self.locations.get(fullname)
         if location is not None:
             return _spec(fullname, Path(location))

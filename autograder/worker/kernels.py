@@ -15,16 +15,35 @@ OPERATIONS = "torch.ops."
 
 
 @cache
-def all_operations() -> str:
-    """The full names of all of PyTorch's operations, such as `torch.ops.aten.gelu`, one per line."""
-    names = sys.modules["torch"]._C._dispatch_get_all_op_names()
-    return "\n".join(sorted({OPERATIONS + name.partition(".")[0].replace("::", ".") for name in names}))
+def all_operations() -> dict[str, frozenset[str]]:
+    """The names of the arguments of each of PyTorch's operations, by full name, such as `torch.ops.aten.gelu`."""
+    found: dict[str, set[str]] = {}
+    for schema in sys.modules["torch"]._C._jit_get_all_schemas():
+        arguments = found.setdefault(_full_name(schema.name), set())
+        arguments.update(argument.name for argument in schema.arguments)
+    return {name: frozenset(arguments) for name, arguments in found.items()}
+
+
+def _full_name(name: str) -> str:
+    return OPERATIONS + name.partition(".")[0].replace("::", ".")
 
 
 def operations_like(pattern: str) -> list[str]:
-    """The full names of the operations that match a pattern; `*` does not match a dot."""
-    told = re.escape(pattern).replace(re.escape("*"), "[A-Za-z0-9_]*")
-    return re.findall(f"^{told}$", all_operations(), re.MULTILINE)
+    """The full names of the operations that match a pattern; `*` does not match a dot.
+
+    In parentheses may be a pattern for the name of an argument.
+    """
+    of_name, _, of_argument = pattern.rstrip(")").partition("(")
+    fits, has = map(_matching, (of_name, of_argument))
+    return sorted(
+        name
+        for name, arguments in all_operations().items()
+        if fits(name) and (not of_argument or any(map(has, arguments)))
+    )
+
+
+def _matching(pattern: str) -> Callable[[str], Any]:
+    return re.compile(re.escape(pattern).replace(re.escape("*"), "[A-Za-z0-9_]*")).fullmatch
 
 
 def is_pattern(name: str) -> bool:
@@ -60,6 +79,17 @@ class Kernels:
         names = [] if torch is None else operations_like(pattern)
         self._watched[pattern] = {name: _operation(torch, name) for name in names}
         return names
+
+    def watch_new(self) -> None:
+        """Watch operations that match a watched pattern and were registered after `watch_all`, by an import, say."""
+        patterns = [name for name in self._watched if is_pattern(name)]
+        if not patterns:
+            return
+        torch = sys.modules["torch"]
+        names = {_full_name(name) for name in torch._C._dispatch_get_all_op_names()} - all_operations().keys()
+        for pattern in patterns:
+            new = {name: _operation(torch, name) for name in filter(_matching(pattern), names)}
+            self._watched[pattern] = self._watched[pattern] | new
 
     def refuse_only(self, names: frozenset[str]) -> None:
         """Refuse the watched operations in `names` and allow all others."""

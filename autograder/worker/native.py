@@ -20,6 +20,8 @@ from autograder.worker.nodes import call_through_python
 
 REFUSED = frozenset({"ctypes", "_ctypes", "cffi", "_cffi_backend", "_testcapi", "_testinternalcapi"})
 """Modules that can run arbitrary machine code, or read and write any memory."""
+REFUSED_INSIDE = ("torch.distributed.",)
+"""Modules that no lesson needs: they have losses, layers and clipping of their own."""
 _OF_CTYPES = ("ctypes", "_ctypes")
 
 
@@ -66,7 +68,7 @@ def hide_ctypes(finder: Any) -> None:
 
     From now on `finder`, an `AllowedImports`, refuses it to submissions and gives packages the one that `Loader` makes.
     """
-    finder.refused, finder.harmless = REFUSED, Loader()
+    finder.refused, finder.refused_inside, finder.harmless = REFUSED, REFUSED_INSIDE, Loader()
     real = sys.modules["ctypes"]
     call_through_python(real)
     refuse_compilers()

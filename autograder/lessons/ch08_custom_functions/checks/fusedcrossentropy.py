@@ -98,7 +98,7 @@ def test_keeps_one_tensor(learner, reference, rng):
         one, few = logits.nbytes, 4 * targets.nbytes
         for where, what in {
             "saved": "are saved for backward",
-            "made": "of new tensors are still alive after forward, the loss aside",
+            "made": "of tensors, the logits included, are still alive after forward, the loss aside",
         }.items():
             size = got[where]
             whole = isinstance(size, int) and not isinstance(size, bool)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -141,15 +143,26 @@ def _saved(y: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _has_attributes(y: torch.Tensor) -> bool:
-    """Whether attributes of the ctx of a result (its grad_fn) contain tensors or arrays, also in nested containers."""
+    """Whether a tensor or an array is reached from the attributes of a result's ctx (its grad_fn).
+
+    Containers, objects and the closures of functions are searched, but not modules and classes.
+    """
     values = list(vars(y.grad_fn).values()) if y.grad_fn is not None else []
+    seen = set()
     for value in values:
         if isinstance(value, torch.Tensor | np.ndarray):
             return True
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
         if isinstance(value, dict):
             values += value.values()
         elif isinstance(value, list | tuple | set):
             values += value
+        elif isinstance(value, FunctionType):
+            values += [*inspect.getclosurevars(value).nonlocals.values(), value.__defaults__]
+        elif not isinstance(value, type | ModuleType):
+            values += getattr(value, "__dict__", {}).values()
     return False
 
 

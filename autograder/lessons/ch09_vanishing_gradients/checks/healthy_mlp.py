@@ -15,9 +15,12 @@ from autograder.wording import clean
 @exercise("healthy_mlp", promise="instrumented")
 def test_structure(learner, rng):
     """depth + 2 Linears, BatchNorm and ReLU in each block, logits, and a way past every block."""
-    for depth, width in [(1, 4), (5, 8), (30, 16)]:
+    for depth, width in [(1, 4), (5, 8), (30, 32)]:
         n_in, n_out, _ = ends_and_width(rng)
-        width += int(rng.integers(8))
+        if depth == 30:  # the network that is trained below
+            n_in, n_out = 12, 4
+        else:
+            width += int(rng.integers(8))
         case = f"a network of depth={depth}"
         X = random(rng, (16, n_in), F32)
         got = learner.scenario.healthy_structure(torch_seed(rng), (n_in, n_out, depth, width), X)
@@ -56,6 +59,11 @@ def test_structure(learner, rng):
             "no factor, and no ReLU or BatchNorm after the addition."
         )
         expect(got["adds only"] or not got["skips"], message, case=case)
+        message = (
+            "What arrives at the output layer is not the sum of what the input layer and the blocks return: a block is "
+            "x + f(x), with no factor, and `f` ends with its last module."
+        )
+        expect(got["whole branches"] or not got["adds only"], message, case=case)
         for key, module in (("norms", "BatchNorm1d"), ("relus", "ReLU")):
             message = (
                 f"{got[key]} modules {module} run, but the logits depend on what {got[key + ' used']} of them return; "

@@ -158,6 +158,9 @@ def fresh(learner, seed, sizes, options):
 # is 6.7 sigma: no false reject in 10^10. In 1,000 seeds it was off by 3.7 % at most, with uniform weights by 2.3 %.
 SMALLEST = np.array([160, 48, 6, 96])
 WITHIN = 0.07
+# The fourth moment over the square of the variance is 3 for a normal distribution and 1.8 for a uniform one. The
+# estimate from n numbers has a standard deviation of √(24/n), 0.07 for the smallest layer here: 3.6 is 8 away.
+KURTOSES = 1.6, 3.6
 
 
 def check_spread(learner, rng, options, std_of, biases_zero, case):
@@ -185,6 +188,13 @@ def check_spread(learner, rng, options, std_of, biases_zero, case):
         )
         if not as_wanted:  # distinguishes the known mistakes
             expect_close(std, wanted, names=("the standard deviation",), case=case, rtol=WITHIN, atol=0.0)
+        shape = float(np.mean((entries - entries.mean()) ** 4)) / max(std, 1e-300) ** 4
+        expect(
+            not as_wanted or (KURTOSES[0] < shape < KURTOSES[1] and len(np.unique(entries)) > entries.size // 2),
+            f"The weights of {part} are neither normal nor uniform: {len(np.unique(entries)):,} different numbers of "
+            f"{entries.size:,}, fourth moment {shape:.2g} std⁴ (normal 3, uniform 1.8).",
+            case=case,
+        )
         mean = abs(float(entries.mean()))
         expect(mean < 7 * wanted / math.sqrt(entries.size), f"The mean of the weights of {part} is not 0.", case=case)
     biases = np.concatenate([linear["b"] for linear in got["linears"]])

@@ -77,10 +77,31 @@ def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -
         )
         for linear in linears[1:-1]:
             linear.weight.normal_(std=linear.in_features**-0.5, generator=draw)
+        found["whole branches"] = not (alone and found["linears"] == shapes) or _adds_up(model, inputs, linears)
     used = _used(model, inputs, draw)
     found["norms used"] = sum(isinstance(module, torch.nn.BatchNorm1d) for module in used)
     found["relus used"] = sum(isinstance(module, torch.nn.ReLU) for module in used)
     return found
+
+
+def _adds_up(model: torch.nn.Module, inputs: Tensor, linears: list[torch.nn.Module]) -> bool:
+    """Whether the input of the last Linear is the first one's output plus what the last module of each block returns.
+
+    Each block has one Linear, one BatchNorm1d and one ReLU, in any order.
+    """
+    ran: list[Tensor] = []
+    arrived: list[Tensor] = []
+    kinds = torch.nn.Linear | torch.nn.BatchNorm1d | torch.nn.ReLU
+    hooks = [
+        module.register_forward_hook(lambda module, _, y: ran.append(y.clone()))
+        for module in model.modules()
+        if isinstance(module, kinds)
+    ]
+    hooks.append(linears[-1].register_forward_pre_hook(lambda module, given: arrived.append(given[0].clone())))
+    model(inputs)
+    for hook in hooks:
+        hook.remove()
+    return len(arrived) == 1 and torch.allclose(arrived[0], ran[0] + sum(ran[3:-1:3]), rtol=1e-3, atol=1e-4)
 
 
 def _used(model: torch.nn.Module, inputs: Tensor, draw: torch.Generator) -> list[torch.nn.Module]:
