@@ -108,7 +108,7 @@ def worked_graph():
 #
 # - Two nodes are the same only if they are one object: a `set` or a `dict` of nodes knows that. Names and values may
 #   repeat.
-# - A chain of 100,000 nodes works. Python gives up after about 1,000 calls inside calls, so do without recursion.
+# - A chain of 20,000 nodes works. Python gives up after about 1,000 calls inside calls, so do without recursion.
 # - If a node depends on itself, no order exists: raise a `ValueError`. It may be its own parent, be the output, or lie
 #   deep below it.
 # - Nothing is written to the nodes. A call may take 10 seconds.

@@ -50,7 +50,7 @@ def numerical_gradient(f, x, eps=1e-6):
 # allow `W @ v`, `v @ W`, `W.dot(v)`, `np.dot(W, v)` and the same with `W.T`, for a `v` with one axis, and refuse the
 # rest: matrix times matrix, columns `(n, 1)`, `einsum`.
 #
-# **Points count only without a product of matrices.**
+# **Points count only if the grader, which counts products in one call, sees no product of two matrices.**
 # [Chapter section](../book/ch02_chain_rule.md#ch02-jvp-chain)
 
 
@@ -70,7 +70,7 @@ def jvp_chain(Ws, v):
 # The same chain. Return `u` times the Jacobian, shape `(n_0,)`, for a `u` of shape `(n_k,)`; the empty chain returns
 # `u`. Again one matrix–vector product for each `W`, on the same kind of matrices.
 #
-# **Points count only without a product of matrices.**
+# **Points count only if the grader, which counts products in one call, sees no product of two matrices.**
 # [Chapter section](../book/ch02_chain_rule.md#ch02-vjp-chain)
 
 

@@ -26,7 +26,7 @@ from course.graph import Node, add, mul, power
 #   exactly twice the gradients. Two outputs that share nodes leave the sum of their gradients.
 #
 # A node that is reached has a number in the end, even if its gradient is 0; one that is not reached keeps its `.grad`.
-# A chain of 100,000 nodes must work, so no recursion; so must a graph of 123 nodes with 2⁶⁰ paths. You need the nodes
+# A chain of 20,000 nodes must work, so no recursion; so must a graph of 123 nodes with 2⁶⁰ paths. You need the nodes
 # in topological order: bring your function from the first lesson, in a cell above this one, or write it again.
 #
 # To try it:
@@ -75,7 +75,7 @@ def backward(output):
 #
 # Clear the `.grad` of every node that `output` depends on, `output` included: afterwards it is `None` or 0, as you
 # like. A node that `output` does not depend on keeps its `.grad`. Some of the nodes may hold `None` already. The same
-# sizes as above must work: a chain of 100,000 nodes, a graph with 2⁶⁰ paths.
+# sizes as above must work: a chain of 20,000 nodes, a graph with 2⁶⁰ paths.
 # [Chapter section](../book/ch03_accumulation.md#ch03-zero-grad)
 
 

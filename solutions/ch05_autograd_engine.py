@@ -350,7 +350,7 @@ Tensor.__getitem__ = select
 # - Without `g`, `y` has to hold one number, in whatever shape, and `g` is 1; else it is a `ValueError`. So is a `g`
 #   whose shape is not the shape of `y`. A `y` that requires no gradient is a `RuntimeError`.
 # - Each `vjp` is called once, with the **complete** gradient of its result. So a tensor waits for all that was computed
-#   from it. A chain of 100,000 operations works: no recursion.
+#   from it. A chain of 50,000 operations works: no recursion.
 # - Only leaves keep a `grad`. The gradients of all others live during this one call: a second backward pass, or one
 #   from another result, must find nothing of the first.
 # - A `grad` is an array of its own. It shares no memory with `g`, another `grad` or any data: whoever writes into one

@@ -17,9 +17,9 @@ check = lesson("ch05_autograd_engine")
 # **How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`, run that cell,
 # then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
 # stuck, `check("unbroadcast", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The
-# *core* exercises are the path; the *stretch* ones can wait. Any way to the right answers earns the points, unless the
-# text of an exercise says *Points count only …* or forbids a function. If Python says that `check` is not defined, the
-# kernel has been restarted: run the notebook's first cell again.
+# *core* exercises are the path; the *stretch* ones can wait. Any way to the right answers earns the points: how you get
+# there is up to you, unless a text says *Points count only …* or forbids a function. If Python says that `check` is not
+# defined, the kernel has been restarted: run the notebook's first cell again.
 
 # %%
 import operator
@@ -313,7 +313,7 @@ check("Tensor")  # core, 8 points
 # - Without `g`, `y` has to hold one number, in whatever shape, and `g` is 1; else it is a `ValueError`. So is a `g`
 #   whose shape is not the shape of `y`. A `y` that requires no gradient is a `RuntimeError`.
 # - Each `vjp` is called once, with the **complete** gradient of its result. So a tensor waits for all that was computed
-#   from it. A chain of 100,000 operations works: no recursion.
+#   from it. A chain of 50,000 operations works: no recursion.
 # - Only leaves keep a `grad`. The gradients of all others live during this one call: a second backward pass, or one
 #   from another result, must find nothing of the first.
 # - A `grad` is an array of its own. It shares no memory with `g`, another `grad` or any data: whoever writes into one

@@ -66,7 +66,7 @@ def _counting() -> tuple[type, Callable[[list[float]], tuple[list[Any], Callable
     counters: list[itertools.count[int]] = []  # they cannot be set back, and are not attributes
 
     class Counted:
-        """A number that counts the operations on it, except comparing and printing."""
+        """A number that counts the operations on it, except comparisons; it does not print its value."""
 
         __slots__ = ("number",)
 
@@ -135,7 +135,7 @@ def _counting() -> tuple[type, Callable[[list[float]], tuple[list[Any], Callable
             return bool(values[self.number])
 
         def __repr__(self) -> str:
-            return repr(values[self.number])
+            return f"local gradient {self.number}"
 
     def counted(new: list[float]) -> tuple[list[Any], Callable[[], list[int]]]:
         """Numbers that count the operations on them, and a function that returns the counts; call it only once."""

@@ -49,6 +49,9 @@ def averaged_in_place(submission: Any, target: dict, online: dict, decay: float)
     return {
         **{name: _data(view) for name, view in views.items()},
         "target has other parameter objects than before": not _same(before, _named(module)),
+        "target's parameters lie in other memory than before": any(
+            parameter.data_ptr() != views[f"view of {name}"].data_ptr() for name, parameter in before.items()
+        ),
         "ema_update returned something; it changes target in place and returns nothing": returned is not None,
     }
 

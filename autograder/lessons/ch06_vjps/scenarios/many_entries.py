@@ -44,26 +44,36 @@ def _many_entries(name: str, seed: int) -> list[Any]:
     return arrays + others.get(name, [])
 
 
-def entries(submission: Any, name: str, seed: int, places: list[Any]) -> tuple[list[Any], list[Any]]:
-    """What the rule `name` returns for large arrays: the shapes of the gradients, and some of their entries.
+_KEPT: dict[str, list[np.ndarray]] = {}
+"""The gradients of each rule's last call, until `entries` takes some of them."""
 
-    The arrays are made here and the gradients stay here: to send them would cost a class more than the rules do.
+
+def shapes(submission: Any, name: str, seed: int) -> list[Any]:
+    """The shapes of the gradients that the rule `name` returns for large arrays, which are kept for `entries`.
+
+    The arrays are made here and the gradients stay here: to send them would cost a class more than the rules do. Which
+    entries are looked at is not in this process while the rule runs.
 
     Args:
         seed: of the arrays.
-        places: flat indices of the wanted entries, one array for each gradient.
 
     Returns:
-        One shape for each gradient, the name of its type instead if it is not an array; and the entries, one array for
-        each gradient, none if the shapes are not those of the inputs.
+        One shape for each gradient; the name of its type instead if it is not an array.
     """
+    _KEPT.pop(name, None)
     arguments = _many_entries(name, seed)
     inputs = [x.shape for x in arguments[1:] if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
     got = getattr(submission, name)(*arguments)
     kind = next((kind for kind in (tuple, list) if isinstance(got, kind)), None)
     gradients = [got] if kind is None else list(kind.__iter__(got))
     # a plain array has all its entries: one of a class of its own could compute those that are looked at
-    shapes = [x.shape if type(x) is np.ndarray else type(x).__name__[:80] for x in gradients]
-    if shapes != inputs:
-        return shapes, []
-    return shapes, [x.ravel()[place] for x, place in zip(gradients, places, strict=True)]
+    found = [x.shape if type(x) is np.ndarray else type(x).__name__[:80] for x in gradients]
+    if found == inputs:
+        _KEPT[name] = [x.copy() for x in gradients]
+    return found
+
+
+def entries(submission: Any, name: str, places: list[Any]) -> list[Any]:
+    """The entries at these flat indices of each gradient that `shapes` has kept; none if it has kept none."""
+    kept = _KEPT.pop(name, [])
+    return [x.ravel()[place] for x, place in zip(kept, places, strict=True)] if kept else []

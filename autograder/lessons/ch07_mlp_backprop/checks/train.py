@@ -250,7 +250,7 @@ def test_learns_what_is_not_linear(learner, rng):
 def test_small_steps_follow_the_gradient(learner, rng):
     """The technique: one epoch with a small lr, and with twice that, differ by a step against the gradient.
 
-    There are so many hidden units and digits that finding it by differences, even of whole units, takes too long.
+    There are so many hidden units that differences for one entry at a time take too long.
     """
     (X, y), _ = permuted_digits(rng)
     seed = int(rng.integers(1000))

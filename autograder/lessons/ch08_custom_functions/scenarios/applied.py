@@ -32,7 +32,9 @@ NO_GRAPH = "The result has no graph, so no gradient flows back"
 NO_SECOND = "The gradient has no graph: it cannot be differentiated again"
 MARKED = "The gradient cannot be differentiated again: backward is marked once_differentiable"
 RECORDED = "Autograd records operations inside of forward or backward: write the rule yourself, and leave gradients off"
-ATTRIBUTE = "A tensor is kept in an attribute of ctx: what backward needs goes through ctx.save_for_backward"
+ATTRIBUTE = (
+    "A tensor is kept in an attribute of ctx or of the class: what backward needs goes through ctx.save_for_backward"
+)
 
 
 MAY_CALL = ("torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward")
@@ -142,12 +144,13 @@ def _saved(y: torch.Tensor) -> list[torch.Tensor]:
     return [plain(tensor) for tensor in _saved_tensors(node) if tensor is not None] if isinstance(node, _Node) else []
 
 
-def _has_attributes(y: torch.Tensor) -> bool:
-    """Whether a tensor or an array is reached from the attributes of a result's ctx (its grad_fn).
+def _has_attributes(y: torch.Tensor, cls: Any) -> bool:
+    """Whether a tensor or an array is reached from the attributes of a result's ctx (its grad_fn) or of its class.
 
     Containers, objects and the closures of functions are searched, but not modules and classes.
     """
     values = list(vars(y.grad_fn).values()) if y.grad_fn is not None else []
+    values += [value for name, value in vars(cls).items() if not name.startswith("_")]
     seen = set()
     for value in values:
         if isinstance(value, torch.Tensor | np.ndarray):

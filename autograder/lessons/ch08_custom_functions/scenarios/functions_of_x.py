@@ -165,7 +165,7 @@ def kept(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
     with out_of_reach(live):
         y = _applied(cls, leaf)
         made = _still_alive(live, y)
-    attribute, saved = _has_attributes(y), storage_bytes(_saved(y))
+    attribute, saved = _has_attributes(y, cls), storage_bytes(_saved(y))
     return {
         NO_GRAPH: not y.requires_grad,
         ATTRIBUTE: attribute,

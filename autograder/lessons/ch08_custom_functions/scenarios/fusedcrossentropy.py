@@ -118,7 +118,7 @@ def kept_of_logits(submission: Any, logits: np.ndarray, targets: np.ndarray) -> 
         "made": made,
         "loss": _data(loss),
         NO_GRAPH: not loss.requires_grad,
-        ATTRIBUTE: _has_attributes(loss),
+        ATTRIBUTE: _has_attributes(loss, cls),
     }
 
 

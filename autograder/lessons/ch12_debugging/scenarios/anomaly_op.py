@@ -38,14 +38,38 @@ OPERATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-def _loss(kind: str, x: torch.Tensor) -> torch.Tensor:
-    """A finite loss in which the operation `kind` makes a nan in backward where x is 0."""
-    y = OPERATIONS[kind](x * x)
-    return torch.where(x == 0, torch.zeros_like(y), y).tanh().sum()
+HARMLESS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    # each keeps a 0, and has finite gradients there
+    "sin": torch.sin,
+    "tanh": torch.tanh,
+    "expm1": lambda x: x.expm1() / 2,
+    "halves": lambda x: x / 2,
+    "sqrt far from 0": lambda x: (x + 1).sqrt() - 1,
+    "log far from 0": lambda x: (x + 1).log(),
+}
+
+
+def _loss(kind: str, x: torch.Tensor, before: list[str], beside: str) -> torch.Tensor:
+    """A finite loss in which the operation `kind` makes a nan in backward where x is 0.
+
+    Harmless operations come before it, and another one is in a term of its own.
+    """
+    h = x * x
+    for name in before:
+        h = HARMLESS[name](h)
+    y = OPERATIONS[kind](h)
+    loss = torch.where(x == 0, torch.zeros_like(y), y).tanh().sum()
+    return loss + HARMLESS[beside](x).sum() if beside else loss
 
 
 def anomaly(
-    submission: Any, kind: str, x: np.ndarray, already: bool = False, shape: tuple[int, ...] = ()
+    submission: Any,
+    kind: str,
+    x: np.ndarray,
+    already: bool = False,
+    shape: tuple[int, ...] = (),
+    before: tuple[str, ...] = (),
+    beside: str = "",
 ) -> dict[str, Any]:
     """The named node, how often fn ran, and whether anomaly mode is unchanged, for a loss of this shape."""
     calls = 0
@@ -60,7 +84,7 @@ def anomaly(
             return (leaf.detach().abs().neg().sub(1).sqrt() + leaf).sum()
         if kind == "nan in a sum":
             return (leaf.sqrt() - leaf.sqrt()).sum()
-        return _loss(kind, leaf).reshape(shape)
+        return _loss(kind, leaf, list(before), beside).reshape(shape)
 
     with _fresh(), torch.autograd.set_detect_anomaly(already):
         name = submission.anomaly_op(fn)
