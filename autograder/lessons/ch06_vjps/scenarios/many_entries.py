@@ -6,25 +6,25 @@ from typing import Any
 
 import numpy as np
 
-_MATRICES: list[tuple[int, ...]] = [(160, 190)] * 3
+_MATRICES: list[tuple[int, ...]] = [(230, 270)] * 3
 _SHAPES: dict[str, list[tuple[int, ...]]] = {
     "add_vjp": _MATRICES,
     "mul_vjp": _MATRICES,
-    "matmul_vjp": [(80, 100), (80, 115), (115, 100)],
+    "matmul_vjp": [(10, 11), (10, 9_000), (9_000, 11)],
     "sum_vjp": [(30_000,), (2, 30_000)],
-    "max_vjp": [(600,), (45, 600)],
+    "max_vjp": [(30_000,), (3, 30_000)],
     "relu_vjp": _MATRICES[:2],
-    "sigmoid_vjp": [(120, 80)] * 2,
-    "tanh_vjp": [(120, 80)] * 2,
-    "softmax_vjp": [(640, 25)] * 2,
-    "logsumexp_vjp": [(640,), (640, 25)],
-    "cross_entropy_vjp": [(), (640, 25)],
-    "layernorm_vjp": [(700, 25), (700, 25), (25,), (25,)],
-    "rmsnorm_vjp": [(800, 25), (800, 25), (25,)],
-    "batchnorm_vjp": [(40, 440), (40, 440), (440,), (440,)],
-    "embedding_vjp": [(1_400, 20), (1_800, 20)],
-    "conv2d_vjp": [(1, 4, 42, 42), (1, 4, 44, 44), (4, 4, 3, 3), (4,)],
-    "maxpool2d_vjp": [(2, 4, 26, 26), (2, 4, 52, 52)],
+    "sigmoid_vjp": [(200, 100)] * 2,
+    "tanh_vjp": [(200, 100)] * 2,
+    "softmax_vjp": [(1_200, 25)] * 2,
+    "logsumexp_vjp": [(1_200,), (1_200, 25)],
+    "cross_entropy_vjp": [(), (1_200, 25)],
+    "layernorm_vjp": [(1_400, 25), (1_400, 25), (25,), (25,)],
+    "rmsnorm_vjp": [(1_600, 25), (1_600, 25), (25,)],
+    "batchnorm_vjp": [(60, 800), (60, 800), (800,), (800,)],
+    "embedding_vjp": [(4_500, 20), (6_000, 20)],
+    "conv2d_vjp": [(1, 4, 54, 54), (1, 4, 56, 56), (4, 4, 3, 3), (4,)],
+    "maxpool2d_vjp": [(2, 4, 40, 40), (2, 4, 80, 80)],
     "attention_vjp": [(115, 32)] * 4,
 }
 """Shapes of g and of the inputs, in order."""
@@ -38,8 +38,8 @@ def _many_entries(name: str, seed: int) -> list[Any]:
         "sum_vjp": [0],
         "max_vjp": [0],
         "maxpool2d_vjp": [2],
-        "cross_entropy_vjp": [rng.integers(25, size=640)],
-        "embedding_vjp": [rng.permutation(1_800)[:1_400]],
+        "cross_entropy_vjp": [rng.integers(25, size=1_200)],
+        "embedding_vjp": [rng.permutation(6_000)[:4_500]],
     }
     return arrays + others.get(name, [])
 
