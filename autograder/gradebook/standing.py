@@ -53,6 +53,8 @@ class Book:
         """When the hand-ins that count arrived, for the students seen so far."""
         self._of: dict[tuple[Student, str], str] = {}
         """The names of those hand-ins."""
+        self.undated: dict[str, dict[str, None]] = defaultdict(dict)
+        """By lesson: the students who were late by an unknown time and so escape a penalty, of those seen so far."""
         self._shown = {name: student.shown for student in people.students for name in student.own}
         self._overrides: dict[Student, list[Override]] = defaultdict(list)
         self._more_time: dict[Student, list[Said]] = defaultdict(list)
@@ -203,6 +205,8 @@ class Book:
                 said = (
                     "Late, says the platform, and not by how much: no penalty; [[handed_in]] of the rules can say when."
                 )
+                if lesson.penalty or lesson.most_days is not None:
+                    self.undated[result.lesson][student.shown] = None
                 return _with_message(result, said), left
             return result, left
         late = days_late(at, due)
