@@ -98,10 +98,11 @@ def test_the_newest_export_is_filled_in_and_an_old_copy_is_reported(backprop: Co
 
 
 def test_points_below_the_platforms_are_reported(backprop: Command, tmp_path: Path) -> None:
-    results = write(tmp_path / "results", a_result("kingada_101", 1))
+    results = write(tmp_path / "results", a_result("kingada_101", 1), a_result("müllerbob_102", 0))
     canvas = table(tmp_path, "canvas.csv", CANVAS.replace("Lab 1,,,", "Lab 1,20.00,,"))
     report = backprop("report", results, "--format", "canvas", "--roster", canvas)
     assert "ch06_vjps: will have fewer points than there are there now: Ada King" in report.stderr
+    assert "ch06_vjps: 0 points, since the notebook that was handed in has no work in it: Bob Müller" in report.stderr
 
 
 @pytest.mark.slow

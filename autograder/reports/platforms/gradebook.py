@@ -196,8 +196,8 @@ class GradebookReport(Report):
 
         Args:
             worth: points that the platform's column is worth; points are scaled to it.
-            there: the cell in the platform's export. It is kept if there is no result, if the student is excused there,
-                and if the hand-in contains no work.
+            there: the cell in the platform's export. It is kept if there is no result and if the student is excused
+                there. A hand-in without work keeps it unless it is empty.
         """
         new = self._new_points(line, slug, worth, there)
         self.repeats |= new is None
@@ -218,10 +218,12 @@ class GradebookReport(Report):
             if there.strip() and slug in line.gone:
                 self._remark(slug, "points there stay, though what was handed in is gone here", line)
             return None
-        if not cell.worked and there.strip():
-            if number(there):
-                self._remark(slug, "points there stay, since the notebook that was handed in has no work in it", line)
-            return None
+        if not cell.worked:
+            no_work = "since the notebook that was handed in has no work in it"
+            if number(there) or not there.strip():
+                self._remark(slug, f"{'points there stay' if there.strip() else '0 points'}, {no_work}", line)
+            if there.strip():
+                return None
         theirs = number(worth, cell.max_points)
         points = cell.points if not theirs or not cell.max_points else cell.points * theirs / cell.max_points
         if points < number(there, points) - 0.005:
