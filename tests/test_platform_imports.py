@@ -226,3 +226,23 @@ def test_moodles_old_feedback_is_reported_though_everybody_has_points(backprop: 
             "people's feedback, and points where there is no result, are as ch06.csv had them when you" in said
         ) == says
         assert ("when you graded" in said) == says
+
+
+def test_only_the_newest_of_moodles_worksheets_of_an_assignment_is_filled_in(backprop: Command, tmp_path: Path) -> None:
+    """Formerly both were written, and Moodle skips without a word whom it graded after the older one's download."""
+    results = write(tmp_path / "results", a_result("Eve Müller"), a_result("Ann Lee"))
+    head, (kept, new) = "Identifier,Full name,Grade,Maximum grade,Last modified (grade)\n", ("ch06.csv", "ch06 (1).csv")
+    (results / ".rosters").mkdir()
+    (results / ".rosters" / kept).write_text(f"{head}Participant 3,Eve Müller,,{MAX},-\n", encoding="utf-8")
+    (tmp_path / "ch06-B.csv").write_text(f"{head}Participant 9,Ann Lee,,{MAX},-\n", encoding="utf-8")
+    old = backprop("report", results, "--format", "moodle", "--roster", tmp_path / "ch06-B.csv")
+    assert {file.name for file in (results / "__reports__" / "moodle").iterdir()} == {kept, "ch06-B.csv"}
+    skips = "Moodle skips whom it has graded since ch06.csv was downloaded, by an import of yours, too"
+    assert f"moodle: {skips}: download it again, and give it as --roster" in old.stderr
+    (tmp_path / new).write_text(f"{head}Participant 3,Eve Müller,1.00,{MAX},-\n", encoding="utf-8")
+    given = ("--roster", tmp_path / "ch06-B.csv", "--roster", tmp_path / new)
+    done = backprop("report", results, "--format", "moodle", *given)
+    assert {file.name for file in (results / "__reports__" / "moodle").iterdir()} == {new, "ch06-B.csv"}
+    assert "moodle: left out, as a newer worksheet has the same participants: ch06.csv" in done.stderr
+    assert "Moodle skips" not in done.stderr
+    assert "in no row of the roster" not in old.stderr + done.stderr, "each is in the worksheet of a group"

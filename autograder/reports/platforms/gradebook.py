@@ -148,12 +148,15 @@ class GradebookReport(Report):
             )
         self.repeats = False
 
-    def not_in(self, rows: Iterable[tuple[tuple[str, ...], Line]]) -> None:
-        """Add a remark on students with points who are missing in the platform's table."""
+    def not_in(self, rows: Iterable[tuple[tuple[str, ...], Line]], slug: str = "") -> None:
+        """Add a remark on students with points, for the lesson if one is named, who are missing in these rows."""
         there = {line.student for _, line in rows}
-        gone = [line.student for line in self.lines if line.cells and line.student not in there]
+        graded = [line for line in self.lines if (slug in line.cells if slug else line.cells)]
+        gone = [line.student for line in graded if line.student not in there]
         if gone:
-            self.said.append(f"in no row of the roster, and not in this file: {some(gone)}")
+            self.said.append(
+                f"{f'{slug}: ' if slug else ''}in no row of the roster, and not in this file: {some(gone)}"
+            )
 
     def say_without(self, what: str, who: Sequence[str]) -> None:
         """Add a remark on students whom the platform cannot find, because no roster has the id that it needs."""

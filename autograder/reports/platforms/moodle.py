@@ -29,6 +29,7 @@ OURS = re.compile(r"\s*\[Autograder: [^]]*\]")
 EMPTY = ("p", "br", "div", "span")
 """Elements that show nothing themselves."""
 IN_CSV = ("Full name", "Email address", "ID number")
+Worksheets = list[tuple[Table, list[tuple[tuple[str, ...], Line]]]]
 
 
 class MoodleReport(GradebookReport):
@@ -41,8 +42,30 @@ class MoodleReport(GradebookReport):
             (table, rows) for table, rows in self.tables("moodle") if _places(table).keys() >= {"grade", "identifier"}
         ]
         if worksheets:
-            return [line for table, rows in worksheets if (line := self._filled_in(table, rows))]
+            newest = self._newest(worksheets)
+            written = [line for table, rows in newest if (line := self._filled_in(table, rows))]
+            for slug in self.lessons:  # of which each group may have a worksheet of its own
+                rows = [row for table, found in newest if self._lesson_of(table) == slug for row in found]
+                if rows:
+                    self.not_in(rows, slug)
+            return written
         return self._for_the_gradebook()
+
+    def _newest(self, worksheets: Worksheets) -> Worksheets:
+        """The worksheets without older ones of the same assignment: a participant's number belongs to one assignment.
+
+        A report that fills in an old copy is in vain, because Moodle skips whom it graded after its download.
+        """
+        seen: set[str] = set()
+        kept: Worksheets = []
+        for table, rows in reversed(worksheets):
+            numbers = {row[_places(table)["identifier"]] for row, _ in rows}
+            if numbers & seen:
+                self.said.append(f"left out, as a newer worksheet has the same participants: {table.file}")
+            else:
+                kept.insert(0, (table, rows))
+            seen |= numbers
+        return kept
 
     def _filled_in(self, table: Table, rows: list[tuple[tuple[str, ...], Line]]) -> str:
         slug = self._lesson_of(table)
@@ -72,7 +95,11 @@ class MoodleReport(GradebookReport):
             self.say_how_old(table, "people's feedback, and points where there is no result,")
         else:
             self.say_how_old(table)
-        self.not_in(rows)
+        if table.kept:
+            self.said.append(
+                f"Moodle skips whom it has graded since {table.file} was downloaded, by an import of yours, too: "
+                "download it again, and give it as --roster"
+            )
         return str(path)
 
     def _lesson_of(self, table: Table) -> str | None:
