@@ -324,6 +324,18 @@ def test_brightspaces_namesakes_are_told_apart_by_a_table_of_their_numbers(tmp_p
     }
 
 
+def test_one_of_two_namesakes_alone_in_brightspaces_export_keeps_the_number(tmp_path: Path) -> None:
+    """Formerly the number went, and with it the only way to say whose the hand-in is."""
+    export = BRIGHTSPACE.replace("Müller,Bob,bob@x.edu", "King,Ada,ada2@x.edu")
+    file = tmp_path / "class" / "71-9 - Ada King - Mar 1, 2027 1004 PM" / "ch06_vjps.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("def relu_vjp(g, x):\n    return g\n")
+    (tmp_path / "class" / "73-9 - Bob Ng - Mar 1, 2027 1005 PM").mkdir()
+    whose = participants(read_rosters([table(tmp_path, "export.csv", export)]))
+    assert [item.student for item in find_work(tmp_path / "class", participants=whose).work] == ["Ada King_71"]
+    assert [item.student for item in find_work(tmp_path / "class").work] == ["Ada King"]
+
+
 def test_which_kept_table_is_the_newest_outlives_a_copy(tmp_path: Path) -> None:
     results, kept = tmp_path / "results", tmp_path / "results" / ".rosters"
     kept.mkdir(parents=True)
