@@ -217,7 +217,7 @@ def test_unknown_lateness_costs_nothing_and_is_reported(tmp_path: Path) -> None:
     table(results, "rules.toml", RULES)
     found, problems = read(results)
     assert only(found["ann"]).points == WORTH
-    assert "Late, says the platform, and not by how much: no penalty" in only(found["ann"]).message
+    assert only(found["ann"]).message == "Late, says the platform, and not by how much: no penalty."
     how = "late, and no penalty, as no file says by how much; [[handed_in]] of the rules can say when"
     assert problems == [f"{SLUG}: {how}: ann"]
     table(results, "rules.toml", RULES.replace("penalty = 10", "penalty = 0").replace("most_days", "# most_days"))

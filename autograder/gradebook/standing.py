@@ -21,6 +21,8 @@ from autograder.wording import counted, in_points
 from course.syllabus import syllabus
 
 NOT_WHILE_EXCUSED = "What a teacher gave for it does not count while that is so."
+UNDATED = "Late, says the platform, and not by how much: no penalty."
+"""Students read this, so it leaves out what the teacher can do; a report's own line names that."""
 
 
 @dataclass(frozen=True)
@@ -202,12 +204,9 @@ class Book:
         at = self._handed_in_at(student, result.lesson, found, lesson.due or due)
         if at is None:
             if found.late and not more:
-                said = (
-                    "Late, says the platform, and not by how much: no penalty; [[handed_in]] of the rules can say when."
-                )
                 if lesson.penalty or lesson.most_days is not None:
                     self.undated[result.lesson][student.shown] = None
-                return _with_message(result, said), left
+                return _with_message(result, UNDATED), left
             return result, left
         late = days_late(at, due)
         if not late:
