@@ -246,3 +246,16 @@ def test_only_the_newest_of_moodles_worksheets_of_an_assignment_is_filled_in(bac
     assert "moodle: left out, as a newer worksheet has the same participants: ch06.csv" in done.stderr
     assert "Moodle skips" not in done.stderr
     assert "in no row of the roster" not in old.stderr + done.stderr, "each is in the worksheet of a group"
+
+
+def test_a_class_of_sixty_is_told_all_whose_points_would_fall(backprop: Command, tmp_path: Path) -> None:
+    """Formerly five were named, and nothing said who the others were."""
+    names = [f"Ann Lee{chr(97 + i)}" for i in range(20)]
+    results = write(tmp_path / "results", *(a_result(f"{name}", 1) for name in names))
+    rows = [f'"Lee{name[-1]}, Ann",{i},s{i},a{i}@x.edu,Lab,40.00' for i, name in enumerate(names, 1)]
+    text = "\n".join(
+        ["Student,ID,SIS User ID,SIS Login ID,Section,ch06 (501)", f"    Points Possible,,,,,{MAX}", *rows]
+    )
+    (tmp_path / "canvas.csv").write_text(text + "\n", encoding="utf-8")
+    said = backprop("report", results, "--format", "canvas", "--roster", tmp_path / "canvas.csv").stderr
+    assert f"ch06_vjps: will have fewer points than there are there now: {', '.join(names)}" in said

@@ -16,6 +16,8 @@ from autograder.reports.platforms.numbers import number, written
 from autograder.reports.safety import LONGEST, Kept, TableWriter, cell, disarmed
 from autograder.wording import clean, counted, quoted, some
 
+MOST_NAMED = 20
+"""At most this many students of a remark are named: the remark is the only place that says for whom to act."""
 UNGRADED = ("killed",)
 """Statuses of results without known points; their cells stay as they are."""
 SHOWN_ONLY = {*FIELDS["name"], *FIELDS["last"], *FIELDS["first"], "online text"}
@@ -105,7 +107,7 @@ class GradebookReport(Report):
             self.said.append("nobody handed in work: there is nothing to import")
         written = self.write() if self.lessons else []
         self._say_formulas()
-        self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._remarks.items()]
+        self.said += [f"{slug}: {what}: {some(who, MOST_NAMED)}" for (slug, what), who in self._remarks.items()]
         if self._ungraded:
             self.said.append(f"{counted(self._ungraded, 'hand-in')} could not be graded: nothing changes there")
         return [f"{self.platform}: {line}" for line in (*written, *self.said)]
@@ -155,7 +157,7 @@ class GradebookReport(Report):
         gone = [line.student for line in graded if line.student not in there]
         if gone:
             self.said.append(
-                f"{f'{slug}: ' if slug else ''}in no row of the roster, and not in this file: {some(gone)}"
+                f"{f'{slug}: ' if slug else ''}in no row of the roster, and not in this file: {some(gone, MOST_NAMED)}"
             )
 
     def say_without(self, what: str, who: Sequence[str]) -> None:
