@@ -201,12 +201,12 @@ def test_ids_of_any_roster_are_written_unchanged(backprop: Command, tmp_path: Pa
     ]
     assert rows_of(reports / "brightspace.csv")[1][:2] == ["-0012", "=ada;-x"]
     assert ["'=Ada King", "", "", "=ada;-x"] in [row[:4] for row in rows_of(reports / "canvas.csv")]
-    moodle = [row[:3] for row in rows_of(reports / "moodle" / "gradebook.csv")[1:]]
+    moodle = [row[:2] for row in rows_of(reports / "moodle" / "gradebook.csv")[1:]]
     assert sorted(moodle, key=lambda row: row[1][-9:]) == sorted(
         [
-            ["'=Ada King", "+a;-1@x.edu", "-0012"],
-            ["'+eve@x.edu", "+eve@x.edu", ""],
-            ["'=1@x.edu", "'=1@x.edu", ""],
+            ["'=Ada King", "+a;-1@x.edu"],
+            ["'+eve@x.edu", "+eve@x.edu"],
+            ["'=1@x.edu", "'=1@x.edu"],
         ],
         key=lambda row: row[1][-9:],
     )
@@ -259,3 +259,33 @@ def test_a_class_of_sixty_is_told_all_whose_points_would_fall(backprop: Command,
     (tmp_path / "canvas.csv").write_text(text + "\n", encoding="utf-8")
     said = backprop("report", results, "--format", "canvas", "--roster", tmp_path / "canvas.csv").stderr
     assert f"ch06_vjps: will have fewer points than there are there now: {', '.join(names)}" in said
+
+
+def test_no_row_for_moodle_lacks_the_id_that_is_mapped(backprop: Command, tmp_path: Path) -> None:
+    """In its load_data.php, `map_user_data_with_value`, an empty id leaves `studentid` that of the row before.
+
+    Formerly Bob's points became Ann's where the mail address was mapped, and Ann's nobody's where the ID number was.
+    """
+    (tmp_path / "class.csv").write_text(
+        "name,mail,id number\nAnn Aho,ann@x.edu,\nBob Ban,,s2\nCy Cox,cy@x.edu,s3\n", encoding="utf-8"
+    )
+    passed = {"ann@x.edu": 1, "s2": 2, "cy@x.edu": 3, "zoe": 4}
+    results = write(tmp_path / "results", *(a_result(name, count) for name, count in passed.items()))
+    done = backprop("report", results, "--format", "moodle", "--roster", tmp_path / "class.csv")
+    files = sorted((results / "__reports__" / "moodle").rglob("*.csv"))
+    assert [file.name for file in files] == ["gradebook-by-ID-number.csv", "gradebook.csv"]
+    found: dict[str, str] = {}
+    for file in files:
+        head, *rows = rows_of(file)
+        for column in {"Email address", "ID number"} & {*head}:  # whichever a teacher maps
+            student = ""
+            for row in rows:
+                student = row[head.index(column)].strip() or student
+                assert student, "usermappingerrorusernotfound: the whole import is given up"
+                found[student] = row[head.index("ch06_vjps")]
+    ids = {"ann@x.edu": "Ann Aho", "s2": "Bob Ban", "cy@x.edu": "Cy Cox"}
+    assert {ids[one]: points for one, points in found.items()} == {
+        ids[one]: f"{a_result(one, passed[one]).points:g}" for one in ids
+    }
+    assert "moodle: zoe: no mail address and no ID number is known" in done.stderr
+    assert "map Email address (in …-by-ID-number.csv, ID number) and the points" in done.stderr
