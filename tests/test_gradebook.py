@@ -226,6 +226,9 @@ def test_unknown_lateness_costs_nothing_and_is_reported(tmp_path: Path) -> None:
     table(results, "rules.toml", RULES + said)
     found, _ = read(results)
     assert only(found["ann"]).points == pytest.approx(WORTH * 0.8)
+    table(results, "rules.toml", RULES + said.replace("days = 3", "days = 0"))
+    found, problems = read(results)
+    assert (only(found["ann"]).points, only(found["ann"]).message, problems) == (WORTH, "", []), "not late after all"
 
 
 # What counts
