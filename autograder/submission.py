@@ -164,9 +164,11 @@ def read_bytes(path: Path, inside: Path | None) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         try:
-            _refuse_unsuitable(path, os.fstat(descriptor), inside)
+            opened = os.fstat(descriptor)
+            _refuse_unsuitable(path, opened, inside)
             with open(descriptor, "rb", closefd=False) as file:
-                return file.read(MAX_BYTES + 1)
+                data = file.read(opened.st_size + 1)  # a read takes the memory that it asks for
+                return data if len(data) <= opened.st_size else data + file.read(MAX_BYTES + 1 - len(data))
         finally:
             os.close(descriptor)
     except OSError as error:

@@ -255,3 +255,38 @@ def test_long_names_stay_distinct(tmp_path: Path) -> None:
     students = [item.student for item in find_work(tmp_path).work]
     assert len(set(students)) == 2
     assert max(len(student) for student in students) == 255
+
+
+CH07 = "ch07_mlp_backprop"
+
+
+@pytest.mark.parametrize("ending", ["ipynb", "py"])
+def test_a_whole_lesson_under_another_ones_name_is_graded_as_what_it_is(tmp_path: Path, ending: str) -> None:
+    """Formerly it had no points, and stood in the way of the other lesson's own hand-in in the next export."""
+    file = worked(tmp_path / "ann" / f"{CH07}.ipynb")
+    if ending == "py":
+        file.with_suffix(".py").write_text(as_python(file.read_text()))
+        file.unlink()
+    found = find_work(tmp_path)
+    assert chosen(found, tmp_path) == {("ann", "ch06_vjps"): f"ann/{CH07}.{ending}"}
+    assert found.work[0].remark == f"'{CH07}.{ending}' was graded as ch06_vjps, by the exercises in it."
+
+
+def test_a_name_decides_where_a_file_has_nothing_else_to_say(tmp_path: Path) -> None:
+    """A template of another lesson, a notebook with something of the lesson in its name, and a broken one."""
+    untouched(tmp_path / "ann" / f"{CH07}.ipynb")
+    notebook = json.loads(worked(tmp_path / "bob" / f"{CH07}.ipynb").read_text())
+    notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": "def mse_loss(y, t):\n    return 0.0, y"})
+    (tmp_path / "bob" / f"{CH07}.ipynb").write_text(json.dumps(notebook))
+    cut = worked(tmp_path / "cy" / f"{CH07}.ipynb")
+    cut.write_text(cut.read_text()[:-100])
+    found = find_work(tmp_path)
+    assert {(item.student, item.lesson) for item in found.work} == {(one, CH07) for one in ("ann", "bob", "cy")}
+
+
+def test_the_rightly_named_of_two_notebooks_of_one_lesson_is_graded(tmp_path: Path) -> None:
+    worked(tmp_path / "ann" / f"{CH07}.ipynb")
+    worked(tmp_path / "ann" / "ch06_vjps.ipynb")
+    found = find_work(tmp_path)
+    assert chosen(found, tmp_path) == {("ann", "ch06_vjps"): "ann/ch06_vjps.ipynb"}
+    assert f"'{CH07}.ipynb' was handed in, too" in found.work[0].remark

@@ -215,13 +215,20 @@ def test_unknown_lateness_costs_nothing_and_is_reported(tmp_path: Path) -> None:
     """Canvas's files only say that a student was late."""
     results = write(tmp_path / "results", a_result("ann"), at={"ann": HandedIn("", late=True)})
     table(results, "rules.toml", RULES)
-    found, _ = read(results)
+    found, problems = read(results)
     assert only(found["ann"]).points == WORTH
-    assert "Late, says the platform, and not by how much: no penalty" in only(found["ann"]).message
+    assert only(found["ann"]).message == "Late, says the platform, and not by how much: no penalty."
+    how = "late, and no penalty, as no file says by how much; [[handed_in]] of the rules can say when"
+    assert problems == [f"{SLUG}: {how}: ann"]
+    table(results, "rules.toml", RULES.replace("penalty = 10", "penalty = 0").replace("most_days", "# most_days"))
+    assert read(results)[1] == []
     said = '[[handed_in]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
     table(results, "rules.toml", RULES + said)
     found, _ = read(results)
     assert only(found["ann"]).points == pytest.approx(WORTH * 0.8)
+    table(results, "rules.toml", RULES + said.replace("days = 3", "days = 0"))
+    found, problems = read(results)
+    assert (only(found["ann"]).points, only(found["ann"]).message, problems) == (WORTH, "", []), "not late after all"
 
 
 # What counts

@@ -98,10 +98,11 @@ def test_the_newest_export_is_filled_in_and_an_old_copy_is_reported(backprop: Co
 
 
 def test_points_below_the_platforms_are_reported(backprop: Command, tmp_path: Path) -> None:
-    results = write(tmp_path / "results", a_result("kingada_101", 1))
+    results = write(tmp_path / "results", a_result("kingada_101", 1), a_result("müllerbob_102", 0))
     canvas = table(tmp_path, "canvas.csv", CANVAS.replace("Lab 1,,,", "Lab 1,20.00,,"))
     report = backprop("report", results, "--format", "canvas", "--roster", canvas)
     assert "ch06_vjps: will have fewer points than there are there now: Ada King" in report.stderr
+    assert "ch06_vjps: 0 points, since the notebook that was handed in has no work in it: Bob Müller" in report.stderr
 
 
 @pytest.mark.slow
@@ -225,9 +226,9 @@ def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Pa
     for name, lost in (("moodle", "no mail address and no ID number"), ("blackboard", "no username")):
         done = backprop("report", results, "--format", name, "--roster", canvas)
         assert f"{name}: zoe: {lost} is known, so the import finds nobody; give a --roster" in done.stderr
-    rows = rows_of(results / "__reports__" / "moodle" / "gradebook.csv")
-    who = [row[:3] for row in rows[1:]]
-    assert who == [["Ada King", "ada@x.edu", ""], ["Bob Müller", "", "s102"], ["zoe", "", ""]]
+    files = [results / "__reports__" / "moodle" / f"gradebook{end}.csv" for end in ("", "-by-ID-number")]
+    who = [[row[:2] for row in rows_of(file)[1:]] for file in files]
+    assert who == [[["Ada King", "ada@x.edu"]], [["Bob Müller", "s102"]]]
 
 
 def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tmp_path: Path) -> None:

@@ -292,3 +292,14 @@ def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     found = find_work(tmp_path)
     assert ("ann", "ch07_mlp_backprop") not in graded(found)
     assert rows(found) == {"ann/mine": "a link to a folder; hand in the files themselves"}
+
+
+def test_a_claim_by_content_says_which_lesson_it_is_of(backprop: Command, tmp_path: Path) -> None:
+    """Formerly `Untitled.ipynb: its result is that of ../one` left open which result stays."""
+    class_of(tmp_path / "one", "ann/ch06_vjps.ipynb")
+    class_of(tmp_path / "two", "ann/Untitled.ipynb")
+    file = tmp_path / "two" / "ann" / "Untitled.ipynb"
+    file.write_text(file.read_text().replace("x > 0", "x >= 0"))
+    backprop("grade", "one", "--out", "out")
+    done = backprop("grade", "two", "--out", "out")
+    assert "ann/Untitled.ipynb: it holds ch06_vjps, and its result is that of ../one, and stays" in done.stderr

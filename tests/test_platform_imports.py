@@ -201,12 +201,12 @@ def test_ids_of_any_roster_are_written_unchanged(backprop: Command, tmp_path: Pa
     ]
     assert rows_of(reports / "brightspace.csv")[1][:2] == ["-0012", "=ada;-x"]
     assert ["'=Ada King", "", "", "=ada;-x"] in [row[:4] for row in rows_of(reports / "canvas.csv")]
-    moodle = [row[:3] for row in rows_of(reports / "moodle" / "gradebook.csv")[1:]]
+    moodle = [row[:2] for row in rows_of(reports / "moodle" / "gradebook.csv")[1:]]
     assert sorted(moodle, key=lambda row: row[1][-9:]) == sorted(
         [
-            ["'=Ada King", "+a;-1@x.edu", "-0012"],
-            ["'+eve@x.edu", "+eve@x.edu", ""],
-            ["'=1@x.edu", "'=1@x.edu", ""],
+            ["'=Ada King", "+a;-1@x.edu"],
+            ["'+eve@x.edu", "+eve@x.edu"],
+            ["'=1@x.edu", "'=1@x.edu"],
         ],
         key=lambda row: row[1][-9:],
     )
@@ -226,3 +226,66 @@ def test_moodles_old_feedback_is_reported_though_everybody_has_points(backprop: 
             "people's feedback, and points where there is no result, are as ch06.csv had them when you" in said
         ) == says
         assert ("when you graded" in said) == says
+
+
+def test_only_the_newest_of_moodles_worksheets_of_an_assignment_is_filled_in(backprop: Command, tmp_path: Path) -> None:
+    """Formerly both were written, and Moodle skips without a word whom it graded after the older one's download."""
+    results = write(tmp_path / "results", a_result("Eve Müller"), a_result("Ann Lee"))
+    head, (kept, new) = "Identifier,Full name,Grade,Maximum grade,Last modified (grade)\n", ("ch06.csv", "ch06 (1).csv")
+    (results / ".rosters").mkdir()
+    (results / ".rosters" / kept).write_text(f"{head}Participant 3,Eve Müller,,{MAX},-\n", encoding="utf-8")
+    (tmp_path / "ch06-B.csv").write_text(f"{head}Participant 9,Ann Lee,,{MAX},-\n", encoding="utf-8")
+    old = backprop("report", results, "--format", "moodle", "--roster", tmp_path / "ch06-B.csv")
+    assert {file.name for file in (results / "__reports__" / "moodle").iterdir()} == {kept, "ch06-B.csv"}
+    skips = "Moodle skips whom it has graded since ch06.csv was downloaded, by an import of yours, too"
+    assert f"moodle: {skips}: download it again, and give it as --roster" in old.stderr
+    (tmp_path / new).write_text(f"{head}Participant 3,Eve Müller,1.00,{MAX},-\n", encoding="utf-8")
+    given = ("--roster", tmp_path / "ch06-B.csv", "--roster", tmp_path / new)
+    done = backprop("report", results, "--format", "moodle", *given)
+    assert {file.name for file in (results / "__reports__" / "moodle").iterdir()} == {new, "ch06-B.csv"}
+    assert "moodle: left out, as a newer worksheet has the same participants: ch06.csv" in done.stderr
+    assert "Moodle skips" not in done.stderr
+    assert "in no row of the roster" not in old.stderr + done.stderr, "each is in the worksheet of a group"
+
+
+def test_a_class_of_sixty_is_told_all_whose_points_would_fall(backprop: Command, tmp_path: Path) -> None:
+    """Formerly five were named, and nothing said who the others were."""
+    names = [f"Ann Lee{chr(97 + i)}" for i in range(20)]
+    results = write(tmp_path / "results", *(a_result(f"{name}", 1) for name in names))
+    rows = [f'"Lee{name[-1]}, Ann",{i},s{i},a{i}@x.edu,Lab,40.00' for i, name in enumerate(names, 1)]
+    text = "\n".join(
+        ["Student,ID,SIS User ID,SIS Login ID,Section,ch06 (501)", f"    Points Possible,,,,,{MAX}", *rows]
+    )
+    (tmp_path / "canvas.csv").write_text(text + "\n", encoding="utf-8")
+    said = backprop("report", results, "--format", "canvas", "--roster", tmp_path / "canvas.csv").stderr
+    assert f"ch06_vjps: will have fewer points than there are there now: {', '.join(names)}" in said
+
+
+def test_no_row_for_moodle_lacks_the_id_that_is_mapped(backprop: Command, tmp_path: Path) -> None:
+    """In its load_data.php, `map_user_data_with_value`, an empty id leaves `studentid` that of the row before.
+
+    Formerly Bob's points became Ann's where the mail address was mapped, and Ann's nobody's where the ID number was.
+    """
+    (tmp_path / "class.csv").write_text(
+        "name,mail,id number\nAnn Aho,ann@x.edu,\nBob Ban,,s2\nCy Cox,cy@x.edu,s3\n", encoding="utf-8"
+    )
+    passed = {"ann@x.edu": 1, "s2": 2, "cy@x.edu": 3, "zoe": 4}
+    results = write(tmp_path / "results", *(a_result(name, count) for name, count in passed.items()))
+    done = backprop("report", results, "--format", "moodle", "--roster", tmp_path / "class.csv")
+    files = sorted((results / "__reports__" / "moodle").rglob("*.csv"))
+    assert [file.name for file in files] == ["gradebook-by-ID-number.csv", "gradebook.csv"]
+    found: dict[str, str] = {}
+    for file in files:
+        head, *rows = rows_of(file)
+        for column in {"Email address", "ID number"} & {*head}:  # whichever a teacher maps
+            student = ""
+            for row in rows:
+                student = row[head.index(column)].strip() or student
+                assert student, "usermappingerrorusernotfound: the whole import is given up"
+                found[student] = row[head.index("ch06_vjps")]
+    ids = {"ann@x.edu": "Ann Aho", "s2": "Bob Ban", "cy@x.edu": "Cy Cox"}
+    assert {ids[one]: points for one, points in found.items()} == {
+        ids[one]: f"{a_result(one, passed[one]).points:g}" for one in ids
+    }
+    assert "moodle: zoe: no mail address and no ID number is known" in done.stderr
+    assert "map Email address (in …-by-ID-number.csv, ID number) and the points" in done.stderr

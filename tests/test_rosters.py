@@ -12,6 +12,7 @@ import pytest
 from small_results import MAX, POSSIBLE
 
 from autograder.classroom.class_folder import find_work
+from autograder.commands.grade_output import about_the_roster
 from autograder.gradebook.class_files import ClassFiles, keep_rosters, moodle_time, namesakes_before, participants
 from autograder.gradebook.people import People
 from autograder.gradebook.roster import Person, RosterError, read_roster, read_rosters
@@ -316,12 +317,27 @@ def test_brightspaces_namesakes_are_told_apart_by_a_table_of_their_numbers(tmp_p
     assert [line.split(": ")[0] for line in alone.problems] == [f"{name} could be any of {BOTH}" for name in names]
     assert "with the columns Identifier (71 here), Full name and Email address" in alone.problems[0]
     numbers = "Identifier,Full name,Email address\n72,Ada King,ada@x.edu\n71,Ada King,ada2@x.edu\n"
+    said = about_the_roster(read_rosters([export]), names[:1], [], lambda person: False)
+    both = "Ada King (ada2@x.edu), Ada King (ada@x.edu)"
+    assert said[0] == f"on the roster, and may have handed in what could be several people's: {both}"
     known = People(read_rosters([export, table(tmp_path, "numbers.csv", numbers)]), names)
     assert not known.problems
     assert {one.person.ids["login"]: one.own for one in known.students if one.person} == {
         "aking": ["Ada King_72"],
         "bmuller": ["Ada King_71"],
     }
+
+
+def test_one_of_two_namesakes_alone_in_brightspaces_export_keeps_the_number(tmp_path: Path) -> None:
+    """Formerly the number went, and with it the only way to say whose the hand-in is."""
+    export = BRIGHTSPACE.replace("Müller,Bob,bob@x.edu", "King,Ada,ada2@x.edu")
+    file = tmp_path / "class" / "71-9 - Ada King - Mar 1, 2027 1004 PM" / "ch06_vjps.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("def relu_vjp(g, x):\n    return g\n")
+    (tmp_path / "class" / "73-9 - Bob Ng - Mar 1, 2027 1005 PM").mkdir()
+    whose = participants(read_rosters([table(tmp_path, "export.csv", export)]))
+    assert [item.student for item in find_work(tmp_path / "class", participants=whose).work] == ["Ada King_71"]
+    assert [item.student for item in find_work(tmp_path / "class").work] == ["Ada King"]
 
 
 def test_which_kept_table_is_the_newest_outlives_a_copy(tmp_path: Path) -> None:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from autograder.begun import holds_work
 from autograder.classroom.course_files import SOLUTIONS, is_ours
 from autograder.classroom.hand_in_files import File
-from autograder.classroom.lesson_names import another_lesson, has_other_words, lessons_named, lessons_within
+from autograder.classroom.lesson_names import (
+    another_lesson,
+    another_lesson_within,
+    has_marks_of_others,
+    has_other_words,
+    lessons_named,
+    lessons_within,
+)
 from autograder.submission import SCRIPTS, SubmissionError, parse_submission, read_bytes, stem_of
 from autograder.wording import clean, enumeration
 
@@ -108,17 +116,27 @@ class Reader:
 
     def __init__(self) -> None:
         self._left = MOST_READ
+        """Bytes that may still be read."""
+        self._data: dict[Path, bytes] = {}
+
+    @property
+    def has_plenty(self) -> bool:
+        """Whether half of the limit is left, so that a glance at a file leaves enough for a choice."""
+        return self._left >= MOST_READ / 2
 
     def read(self, file: File) -> bytes:
-        """The content of a file.
+        """The content of a file; one that was read before is not read again.
 
         Raises:
             SubmissionError: the file cannot be graded, or the limit was reached before.
         """
+        if file.path in self._data:
+            return self._data[file.path]
         if self._left <= 0:
             raise SubmissionError(f"more than {MOST_READ >> 20} MiB were handed in, and it was not looked at")
         data = read_bytes(file.path, file.path.parent)
         self._left -= len(data)
+        self._data[file.path] = data
         return data
 
 
@@ -131,6 +149,8 @@ def recognised(file: File, reader: Reader) -> Candidate | str:
     if len(named) == 1 and (problem := _of_another_course(file, stem, reader)):
         return problem
     if len(named) == 1:
+        if meant := _mistaken_for(file, named[0], reader):
+            return Candidate(file, meant, 2)
         exact = file.name in (f"{named[0]}.ipynb", f"{named[0]}.py")
         return Candidate(file, named[0], 0 if exact else 1)
     if named:
@@ -149,6 +169,19 @@ def _of_another_course(file: File, stem: str, reader: Reader) -> str:
     if has_other_words(stem):
         with suppress(SubmissionError):
             return another_lesson(stem, parse_submission(file.path.name, reader.read(file)).cells)
+    return ""
+
+
+def _mistaken_for(file: File, named: str, reader: Reader) -> str:
+    """The lesson of which a file holds work under another one's name; empty if there is none, or it cannot be read."""
+    if not reader.has_plenty:
+        return ""
+    with suppress(SubmissionError):
+        data = reader.read(file)
+        if has_marks_of_others(named, data):
+            cells = parse_submission(file.path.name, data).cells
+            meant = another_lesson_within(named, cells)
+            return meant if meant and holds_work(cells, meant) else ""
     return ""
 
 

@@ -16,8 +16,10 @@ from autograder.classroom.class_record import ClassRecord
 from autograder.classroom.downloads import shared_with
 from autograder.classroom.grading import file_sha256
 from autograder.classroom.hand_in_files import Unrecognised
+from autograder.classroom.lesson_names import lessons_named
 from autograder.classroom.results_folder import LOCK, read_result, result_file
 from autograder.classroom.student_names import alike
+from autograder.submission import stem_of
 from autograder.wording import clean, counted, some
 
 CLAIMED = "its result is that of {other}, and stays: type --replace to grade this file in its place"
@@ -77,7 +79,9 @@ def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, resu
             earlier[known].append(clean(item.student))
             work.append(item)
         else:
-            _claimed(found, item, CLAIMED.format(other=others[0]))
+            named = item.lesson in lessons_named(stem_of(item.file.name) or "")
+            holds = "" if named else f"it holds {item.lesson}, and "
+            _claimed(found, item, holds + CLAIMED.format(other=others[0]))
     found.work = work
     for other, students in earlier.items():
         before = record.entries_of(other)

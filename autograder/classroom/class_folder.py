@@ -89,8 +89,8 @@ def find_work(
 ) -> ClassFolder:
     """Find the submissions in `folder`, which may be a zip, and the files that are not submissions.
 
-    A file that can only be one lesson, by its name or by the exercises in it, is that lesson. Files are opened only if
-    their names do not decide, so that a class of thousands is read quickly.
+    A file that can only be one lesson, by its name or by the exercises in it, is that lesson. Files are parsed only if
+    their names and the marks in them do not decide, so that a class of thousands is read quickly.
 
     Args:
         scratch: where zips are unpacked, within the limits of `archives.unpack`; None to leave them packed.

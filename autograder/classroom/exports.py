@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -50,12 +50,14 @@ ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """Data from a grading worksheet of Moodle, keyed by its participant numbers, which differ between assignments."""
+    """What a roster says of students: of Moodle's, by participant numbers, which differ between assignments."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     """The student's name in the results, distinct for namesakes and the same in every assignment."""
     times: Mapping[str, str] = field(default_factory=dict)
     """When they handed in, ISO 8601."""
+    is_shared: Callable[[str], bool] = lambda name: False
+    """Whether several people of the roster have this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +329,8 @@ class _Students:
 
     def _brightspace(self, match: re.Match[str]) -> str:
         name = as_folder(match["name"])
-        return as_folder(f"{name}_{match['number']}") if name in self._numbered else name
+        shared = name in self._numbered or self._participants.is_shared(match["name"])
+        return as_folder(f"{name}_{match['number']}") if shared else name
 
     def _moodle(self, match: re.Match[str]) -> str:
         name = as_folder(match["name"])

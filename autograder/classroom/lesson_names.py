@@ -27,6 +27,10 @@ COPY = re.compile(r"(?:[-_ (]|copy)(\d{1,4})\)?$", re.IGNORECASE)
 MOST_NAMES = 10_000
 """At most this many definitions of one file are looked at."""
 DEFINITION = re.compile(r"^(?:def|class) +(\w+)", re.MULTILINE)
+MARK = re.compile(rb'exercise"?[=:] *"([^"\\]+)"')
+"""The course's mark on the cell of an exercise, in the bytes of a notebook or a Python file."""
+WHOLE = 0.5
+"""Share of a lesson's exercises from which on marks say that a file is that lesson, whatever its name."""
 
 
 def lessons_named(stem: str) -> list[str]:
@@ -87,6 +91,25 @@ def lessons_within(cells: Sequence[Cell]) -> list[str]:
         if possible:
             return sorted(possible)
     return []
+
+
+def has_marks_of_others(named: str, data: bytes) -> bool:
+    """Whether a file has marks of exercises, and none of the lesson that its name says. Nothing is parsed."""
+    marks = {mark.decode(errors="replace") for mark in MARK.findall(data)}
+    return bool(marks) and not any(named in slugs for name, slugs in _taught(own_course()).items() if name in marks)
+
+
+def another_lesson_within(named: str, cells: Sequence[Cell]) -> str:
+    """The lesson that a file holds under another one's name; empty if its name may be right.
+
+    At least half of that lesson's exercises are marked in it, and it neither marks nor defines one of the named lesson.
+    """
+    within, marked = lessons_within(cells), _marked(cells)
+    held = marked | set(islice(_defined(cells), MOST_NAMES))
+    if len(within) != 1 or any(one.name in held for one in syllabus()[named].exercises):
+        return ""
+    exercises = [one.name for one in syllabus()[within[0]].exercises]
+    return within[0] if len(marked & set(exercises)) >= WHOLE * len(exercises) else ""
 
 
 def _marked(cells: Sequence[Cell]) -> set[str]:

@@ -126,16 +126,19 @@ def about_the_roster(
         return []
     found = People(people, [*names, *sorted({*ungraded} - {UNKNOWN})])
     lines: dict[str, list[str]] = {
-        "nothing here": [],
-        "nothing here, being excused": [],
-        "nothing that can be graded": [],
+        "handed in nothing here": [],
+        "handed in nothing here, being excused": [],
+        "handed in nothing that can be graded": [],
+        "may have handed in what could be several people's": [],
     }
     for student in found.students:
         handed_in = {*student.own, *student.of_team}
         if student.person is not None and not handed_in & {*names}:
-            what = "nothing here, being excused" if is_excused(student.person) else "nothing here"
-            lines["nothing that can be graded" if handed_in else what].append(student.shown)
-    said = [f"on the roster, and handed in {what}: {some(who, MOST_NAMED)}" for what, who in lines.items() if who]
+            what = "handed in nothing here, being excused" if is_excused(student.person) else "handed in nothing here"
+            if student.person in found.doubtful:
+                what = "may have handed in what could be several people's"
+            lines["handed in nothing that can be graded" if handed_in else what].append(student.shown)
+    said = [f"on the roster, and {what}: {some(who, MOST_NAMED)}" for what, who in lines.items() if who]
     return [*said, *found.problems]
 
 

@@ -133,7 +133,7 @@ def report(
     if any(isinstance(each.error, BrokenPipeError) for each in runs):  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     for line in (line for each in runs for line in each.lines):
-        echo(clean(line, 500), err=True)  # not standard output, which may be JSON
+        echo(clean(line, 1000), err=True)  # not standard output, which may be JSON
     for problem in classroom.problems:
         say(problem)
     failures = dict.fromkeys(each.problem() for each in runs if each.error is not None)

@@ -67,7 +67,7 @@ def keep_rosters(results: Path, rosters: Iterable[Path]) -> None:
 
 
 def participants(people: Iterable[Person]) -> Participants:
-    """Names and times for the numbers in Moodle's exports, from Moodle's worksheets among the tables.
+    """Names and times for the numbers in Moodle's exports, from Moodle's worksheets among the tables; shared names.
 
     A student's results are named as they are without a worksheet; namesakes get an id as well.
     """
@@ -84,7 +84,8 @@ def participants(people: Iterable[Person]) -> Participants:
                 if not alone:
                     names[number[0]] = f"{person.name} ({person.key})"
                 times[number[0]] = moodle_time(said.get("last modified (submission)", ""))
-    return Participants(names, {number: at for number, at in times.items() if at})
+    dated = {number: at for number, at in times.items() if at}
+    return Participants(names, dated, lambda name: counts[words_of(name)] > 1)
 
 
 def moodle_time(text: str) -> str:

@@ -45,6 +45,8 @@ class People:
     def __init__(self, people: list[Person], hand_ins: Iterable[str]) -> None:
         self.problems: list[str] = []
         """A line for each name that may be several people's, or is not on the roster."""
+        self.doubtful: set[Person] = set()
+        """The people of whom one has a hand-in that may be several people's."""
         self.problems += [*_shared_ids(people), *_footers(people)]
         self._index(people)
         shown = _labels(people)
@@ -64,6 +66,7 @@ class People:
                     student.of_team.append(name)
             else:
                 strangers.append(Student(name, None, [name]))
+                self.doubtful.update(found)
                 if people and found:
                     self.problems.append(_why_unclear(name, found))
                 elif people and name != UNKNOWN:

@@ -202,7 +202,7 @@ def _exercises(lesson: Lesson, said: object, where: str) -> frozenset[str] | Non
 def _said(table: dict[str, Any], where: str, when: str, zone: tzinfo) -> Said:
     refuse_unknown(table, ("student", "lesson", when, "days"), where)
     until, days = moment(table, when, where, zone), number(table, "days", where)
-    if until is None and not days:
+    if until is None and "days" not in table:
         raise TableError(f"{where}: say {when} or days")
     return Said(text(table, "student", where), lesson_called(table.get("lesson"), where).slug, until, days, where)
 

@@ -21,6 +21,8 @@ from autograder.wording import counted, in_points
 from course.syllabus import syllabus
 
 NOT_WHILE_EXCUSED = "What a teacher gave for it does not count while that is so."
+UNDATED = "Late, says the platform, and not by how much: no penalty."
+"""Students read this, so it leaves out what the teacher can do; a report's own line names that."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Book:
         """When the hand-ins that count arrived, for the students seen so far."""
         self._of: dict[tuple[Student, str], str] = {}
         """The names of those hand-ins."""
+        self.undated: dict[str, dict[str, None]] = defaultdict(dict)
+        """By lesson: the students who were late by an unknown time and so escape a penalty, of those seen so far."""
         self._shown = {name: student.shown for student in people.students for name in student.own}
         self._overrides: dict[Student, list[Override]] = defaultdict(list)
         self._more_time: dict[Student, list[Said]] = defaultdict(list)
@@ -200,10 +204,9 @@ class Book:
         at = self._handed_in_at(student, result.lesson, found, lesson.due or due)
         if at is None:
             if found.late and not more:
-                said = (
-                    "Late, says the platform, and not by how much: no penalty; [[handed_in]] of the rules can say when."
-                )
-                return _with_message(result, said), left
+                if lesson.penalty or lesson.most_days is not None:
+                    self.undated[result.lesson][student.shown] = None
+                return _with_message(result, UNDATED), left
             return result, left
         late = days_late(at, due)
         if not late:

@@ -20,11 +20,14 @@ from autograder.gradebook.standing import Book
 from autograder.judging.records.results import SubmissionResult
 from autograder.judging.records.status import EXCUSED
 from autograder.reports.anonymous import labels, unnamed
-from autograder.wording import counted
+from autograder.wording import counted, some
 from course.syllabus import Lesson, syllabus
 
 REPORTS = "__reports__"
 """Default folder for reports, in the folder of results; not a possible student's name."""
+UNDATED = "late, and no penalty, as no file says by how much; [[handed_in]] of the rules can say when"
+MOST_NAMED = 15
+"""At most this many of them are named; the remarks of `grades.csv` have all."""
 MOST_PROBLEMS = 20
 """At most this many unreadable results are listed; the rest are counted."""
 
@@ -226,7 +229,13 @@ class ClassResults:
         more = (
             [f"and {counted(self._more, 'more file is no result', 'more files are no results')}"] if self._more else []
         )
-        return [*self._problems, *more]
+        return [*self._problems, *more, *self._undated()]
+
+    def _undated(self) -> Iterator[str]:
+        """A line for each lesson that students read so far handed in late by an unknown time, without a penalty."""
+        for slug, names in self._book.undated.items():
+            who = counted(len(names), "student") if self.anonymous else some([*names], MOST_NAMED)
+            yield f"{slug}: {UNDATED}: {who}"
 
     def _counts(self, student: str, lesson: str) -> bool:
         """Whether the file of a result still exists."""

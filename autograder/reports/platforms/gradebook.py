@@ -16,6 +16,8 @@ from autograder.reports.platforms.numbers import number, written
 from autograder.reports.safety import LONGEST, Kept, TableWriter, cell, disarmed
 from autograder.wording import clean, counted, quoted, some
 
+MOST_NAMED = 20
+"""At most this many students of a remark are named: the remark is the only place that says for whom to act."""
 UNGRADED = ("killed",)
 """Statuses of results without known points; their cells stay as they are."""
 SHOWN_ONLY = {*FIELDS["name"], *FIELDS["last"], *FIELDS["first"], "online text"}
@@ -105,7 +107,7 @@ class GradebookReport(Report):
             self.said.append("nobody handed in work: there is nothing to import")
         written = self.write() if self.lessons else []
         self._say_formulas()
-        self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._remarks.items()]
+        self.said += [f"{slug}: {what}: {some(who, MOST_NAMED)}" for (slug, what), who in self._remarks.items()]
         if self._ungraded:
             self.said.append(f"{counted(self._ungraded, 'hand-in')} could not be graded: nothing changes there")
         return [f"{self.platform}: {line}" for line in (*written, *self.said)]
@@ -148,12 +150,15 @@ class GradebookReport(Report):
             )
         self.repeats = False
 
-    def not_in(self, rows: Iterable[tuple[tuple[str, ...], Line]]) -> None:
-        """Add a remark on students with points who are missing in the platform's table."""
+    def not_in(self, rows: Iterable[tuple[tuple[str, ...], Line]], slug: str = "") -> None:
+        """Add a remark on students with points, for the lesson if one is named, who are missing in these rows."""
         there = {line.student for _, line in rows}
-        gone = [line.student for line in self.lines if line.cells and line.student not in there]
+        graded = [line for line in self.lines if (slug in line.cells if slug else line.cells)]
+        gone = [line.student for line in graded if line.student not in there]
         if gone:
-            self.said.append(f"in no row of the roster, and not in this file: {some(gone)}")
+            self.said.append(
+                f"{f'{slug}: ' if slug else ''}in no row of the roster, and not in this file: {some(gone, MOST_NAMED)}"
+            )
 
     def say_without(self, what: str, who: Sequence[str]) -> None:
         """Add a remark on students whom the platform cannot find, because no roster has the id that it needs."""
@@ -196,8 +201,8 @@ class GradebookReport(Report):
 
         Args:
             worth: points that the platform's column is worth; points are scaled to it.
-            there: the cell in the platform's export. It is kept if there is no result, if the student is excused there,
-                and if the hand-in contains no work.
+            there: the cell in the platform's export. It is kept if there is no result and if the student is excused
+                there. A hand-in without work keeps it unless it is empty.
         """
         new = self._new_points(line, slug, worth, there)
         self.repeats |= new is None
@@ -218,10 +223,12 @@ class GradebookReport(Report):
             if there.strip() and slug in line.gone:
                 self._remark(slug, "points there stay, though what was handed in is gone here", line)
             return None
-        if not cell.worked and there.strip():
-            if number(there):
-                self._remark(slug, "points there stay, since the notebook that was handed in has no work in it", line)
-            return None
+        if not cell.worked:
+            no_work = "since the notebook that was handed in has no work in it"
+            if number(there) or not there.strip():
+                self._remark(slug, f"{'points there stay' if there.strip() else '0 points'}, {no_work}", line)
+            if there.strip():
+                return None
         theirs = number(worth, cell.max_points)
         points = cell.points if not theirs or not cell.max_points else cell.points * theirs / cell.max_points
         if points < number(there, points) - 0.005:
