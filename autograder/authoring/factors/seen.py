@@ -14,6 +14,7 @@ from autograder.authoring.factors.reasons import Level
 from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.checking.expectations import as_arrays
 from autograder.judging.checking.kinds import NUMBER, PLAIN
+from autograder.judging.checking.kinds import SAME as ONE_OBJECT
 from autograder.judging.checking.reference import Reference
 from autograder.worker.layout import ROWS, SAME
 from autograder.worker.messages import Answer, Call
@@ -99,7 +100,9 @@ class Watched(LocalRun):
             layouts = _layouts(request, len(values))
             arguments = dict(zip(names, zip(values, layouts, strict=False), strict=False))
             states, _ = arguments.pop(STATES, ({}, ROWS))
-            self.seen.note_states({key: level for key, level in states.items() if not key.endswith(" layout")})
+            self.seen.note_states(
+                {key: level for key, level in states.items() if key != ONE_OBJECT and not key.endswith(" layout")}
+            )
             self.seen.note_numbers({name: arguments[name][0] for name in arguments if self._kinds.get(name) == NUMBER})
             self.seen.note(
                 (name, value, states.get(f"{name} layout", layout))
@@ -109,10 +112,10 @@ class Watched(LocalRun):
         return super().ask(request, seconds)
 
     def _counts(self, name: str) -> bool:
-        """Whether an argument is one of the exercise's, not a scenario's own; of a class, all are that count."""
+        """Whether an argument is one of the exercise's, not a scenario's own; of a class, all may be."""
         implementation = self._reference.implementations.get(self._exercise)
         if inspect.isfunction(implementation):
-            return name in self._reference.signatures[self._exercise].parameters
+            return name in self._kinds or name in self._reference.signatures[self._exercise].parameters
         return not self._kinds or name in self._kinds
 
 

@@ -99,9 +99,10 @@ class Kind:
         """The states of the call's objects, and how its arrays lie in memory, for a scenario's argument `states`.
 
         The keys are an argument and a factor, as in `"module mode"`; a usual state is `"plain"`, a usual layout
-        `"rows"`.
+        `"rows"`. `"same object"` is `"twice"` where the arguments that may be one object are.
         """
         found = {name: level for name, level in self.levels.items() if name.partition(" ")[0] in self.cover.objects}
+        found |= {SAME: self.levels[SAME]} if self.cover.same else {}
         return found | {f"{name} layout": self.levels.get(f"{name} layout", ROWS) for name in self.cover.arrays}
 
     @cached_property
