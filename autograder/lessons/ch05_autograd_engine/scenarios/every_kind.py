@@ -77,7 +77,7 @@ def block_in_states(submission: Any, operation: str, a: Any, states: Mapping[str
             found["Tensor.recording behind the block"] = Tensor.recording
         found["Tensor.recording at the end"] = Tensor.recording
         found["edges of an operation at the end"] = len(getattr(eval(operation, names), "edges", ()))
-        return found
+        return {**found, **_note(submission)}
     finally:
         Tensor.recording = True
 
@@ -97,7 +97,7 @@ def detached_in_states(submission: Any, t: Any, states: Mapping[str, str]) -> di
     found: dict[str, Any] = {f"d.{name}": getattr(d, name, None) for name in ("data", "grad", "requires_grad", "edges")}
     found["np.shares_memory(d.data, t.data)"] = np.shares_memory(d.data, before["data"])
     found |= {f"t.{name} is another": getattr(tensor, name, None) is not value for name, value in before.items()}
-    return {**found, "d is t": d is tensor}
+    return {**found, "d is t": d is tensor, **_note(submission)}
 
 
 def hooked_in_states(submission: Any, a: Any, b: Any, g: Any, states: Mapping[str, str]) -> dict[str, Any]:
@@ -127,3 +127,8 @@ def hooked_in_states(submission: Any, a: Any, b: Any, g: Any, states: Mapping[st
     seen.sort(key=lambda array: (array.shape, float(array.sum())))
     grads = {f"{name}.grad": tensor.grad for name, tensor in tensors.items()}
     return {"seen": seen, **grads, "changed": _changed({"a": a, "b": b, "g": g}, arrays)}
+
+
+def _note(submission: Any) -> dict[str, bool]:
+    """A note that answers about edges and recording do not count, if the submission has its own tape."""
+    return {"own_tape": True} if has_its_own_tape(submission) else {}
