@@ -33,7 +33,7 @@ COURSE = Course.at()
 def test_rows_have_each_pair_that_can_occur(slug: str) -> None:
     covers = covers_in(COURSE.covering(slug))
     for exercise, space in spaces_in(COURSE.factors(slug)).items():
-        rows = covers[exercise].rows if space.arrays else []
+        rows = covers[exercise].rows if space.drawn else []
         assert all(allowed(row) for row in rows for _, allowed in space.constraints), exercise
         for pair in pairs_of(space.levels):
             there = any(all(row[factor] == level for factor, level in pair) for row in rows)
@@ -122,6 +122,32 @@ cases."a vector" = { x = [6] }
 cases."a matrix" = { x = [2, 6] }
 cases."a stack" = { x = [2, 2, 3] }
 """
+SCENARIO = """
+def doubled(submission, number, states):
+    return submission.double(number)
+"""
+IN_STATES = """
+@exercise("double")
+def test_every_state(learner, reference, kinds):
+    for kind in kinds:
+        number, states = float(kind.rng.normal()), kind.states
+        got, expected = (who.scenario.doubled(number, states) for who in (learner, reference))
+        expect_close(got, expected, case=kind.label, rtol=1e-9, atol=1e-12)
+"""
+A_BOX = """
+[kinds.box]
+lid = ["open"]
+label = ["torn", "wet"]
+
+[double]
+objects = { box = "box" }
+cases."a number" = {}
+cases."another number" = {}
+without."*: shape" = "x is a vector"
+without."*: values" = "x is drawn"
+without."*: dtype" = "x is drawn"
+without."*: layout" = "x is drawn"
+"""
 EMPTY = 'without."x: shape empty" = "there is nothing to double"\n'
 
 
@@ -133,6 +159,7 @@ def missing(tmp_path: Path) -> Callable[[str, str], list[str]]:
 
     def found(factors: str, checks: str) -> list[str]:
         files = {f"solutions/{LESSON}.py": "def double(x):\n    return 2 * x\n", f"{folder}/factors.toml": factors}
+        files[f"{folder}/scenarios/double.py"] = SCENARIO
         root = written(tmp_path, {**files, f"{folder}/checks/double.py": CHECK + checks})
         course = Course(root, {LESSON: lesson})
         for path, text in covering.generated(course).items():
@@ -168,6 +195,40 @@ def test_a_pair_that_no_check_has_is_named(missing: Callable[[str, str], list[st
     assert missing(f'{layouts}without."x: shape 1 axis & values" = "a"\n', DRAWN) == []
 
 
+def test_states_that_no_scenario_has_are_named(missing: Callable[[str, str], list[str]]) -> None:
+    said = "\n".join(missing(A_BOX, ""))
+    assert "no check with hidden or visible inputs has “box: lid open”" in said
+    assert "“box: label torn, wet”" in said
+
+
+def test_states_of_objects_are_drawn(missing: Callable[[str, str], list[str]]) -> None:
+    pytest.importorskip("covertable")
+    assert missing(A_BOX, IN_STATES) == []
+    assert missing(f'{A_BOX}without."box: lid open & label wet" = "it would leak"\n', IN_STATES) == []
+    dry = f'{A_BOX}without."call: case a number & box: label wet" = "it would leak"\n'
+    assert missing(dry, IN_STATES) == []
+    without = f'{A_BOX}without."box: label wet" = "it would leak"\n'
+    assert missing(without, IN_STATES) == []
+
+
+def test_a_pair_of_states_that_no_scenario_has_is_named(missing: Callable[[str, str], list[str]]) -> None:
+    pytest.importorskip("covertable")
+    assert "“box: label wet & box: lid open”" in missing(A_BOX, IN_STATES.replace("kind.states", UNLIKE))[0]
+
+
+UNLIKE = '{**kind.states, **({"box label": "plain"} if kind.levels["box lid"] == "open" else {})}'
+"""States in which no open box has a label of note."""
+
+
+def test_numbers_are_drawn(missing: Callable[[str, str], list[str]]) -> None:
+    pytest.importorskip("covertable")
+    one = '[double]\narrays = { x = "number" }\ncases."a number" = {}\n'
+    assert missing(f'{one}without."x: values ties" = "it is alone"\n', DRAWN) == []
+    said = "\n".join(missing(one, DRAWN))
+    assert "“x: values ties”" in said, "no other argument has its value"
+    assert "large" not in said
+
+
 def test_a_reason_for_what_is_there_is_named(missing: Callable[[str, str], list[str]]) -> None:
     pytest.importorskip("covertable")
     said = missing(f'{CASES}{EMPTY}without."x: shape 0-d & dtype float32" = "a"\n', DRAWN)
@@ -179,8 +240,9 @@ def test_a_reason_for_what_is_there_is_named(missing: Callable[[str, str], list[
     ("factors", "says"),
     [
         ("[double", "it cannot be read"),
-        ("[double]\nshapes = 3\n", "double has no 'shapes': there are arrays, cases, same, without"),
-        ('[double]\narrays = { x = "int8" }\n', "double: x is 'int8', which is none of float, float64, whole"),
+        ("[double]\nshapes = 3\n", "double has no 'shapes': there are arrays, cases, objects, same, without"),
+        ('[double]\narrays = { x = "int8" }\n', "double: x is 'int8', which is none of float, float64, whole, number"),
+        ('[double]\nobjects = { x = "net" }\n', "double: x is 'net', which is none of module, tensor"),
         ('[double]\nwithout."layout" = "a"\n', "“layout” names no argument: write “x: layout columns”"),
         ("[halve]\n", "halve is no exercise of the lesson"),
     ],

@@ -57,7 +57,7 @@ def covering_text(spaces: Mapping[str, Space], before: Mapping[str, Mapping[str,
     """
     parts = [HEADER]
     for exercise, space in spaces.items():
-        if space.arrays:
+        if space.drawn:
             old = before.get(exercise, {})
             rows = old["rows"] if old.get("of") == space.digest else _numbered(space)
             parts.append(_table(exercise, space, rows))
@@ -71,6 +71,7 @@ def _numbered(space: Space) -> list[str]:
 
 def _table(exercise: str, space: Space, rows: list[str]) -> str:
     lines = [f"[{toml_key(exercise)}]", f'of = "{space.digest}"', f"arrays = {toml_value(space.arrays)}"]
+    lines += [f"objects = {toml_value(list(space.objects))}"] if space.objects else []
     lines += [f"same = {toml_value(space.same)}"] if space.same else []
     lines += [f"cases.{toml_key(case)} = {toml_value(of_it)}" for case, of_it in space.cases.items()]
     lines += [f"levels.{toml_key(name)} = {toml_value(of_it)}" for name, of_it in space.levels.items()]

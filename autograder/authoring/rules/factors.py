@@ -11,14 +11,17 @@ from autograder.authoring.factors.covering import written
 from autograder.authoring.factors.reasons import Reasons
 from autograder.authoring.factors.seen import Seen, Watched
 from autograder.authoring.factors.space import Space, spaces_in
-from autograder.authoring.factors.wanted import in_words, levels_wanted, pairs_wanted
+from autograder.authoring.factors.wanted import in_words, levels_wanted, pairs_of_objects, pairs_wanted
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.judging.session import Judge
 from autograder.places import ROOT
 from autograder.wording import counted, enumeration
 
-UNDER_THE_RULE = ("ch02_chain_rule", "ch03_accumulation", "ch06_vjps", "ch07_mlp_backprop", "ch08_custom_functions")
+UNDER_THE_RULE = (
+    *("ch01_computation_graph", "ch02_chain_rule", "ch03_accumulation", "ch05_autograd_engine", "ch06_vjps"),
+    *("ch07_mlp_backprop", "ch08_custom_functions"),
+)
 """The lessons of this course that have a `factors.toml`; `build --check` lists those that do not have one yet."""
 SHOWN = 6
 """How many missing pairs a problem names."""
@@ -55,7 +58,7 @@ def factors_in_step(course: Course) -> list[Problem]:
             if name not in exercises
         ]
         rows = written(course.covering(slug))
-        wanted = {name: space.digest for name, space in spaces.items() if space.arrays}
+        wanted = {name: space.digest for name, space in spaces.items() if space.drawn}
         if {name: of_it.get("of") for name, of_it in rows.items()} != wanted:
             what = "it was made from another factors.toml"
             problems.append(Problem(course.relative(course.covering(slug)), what, "run `backprop build`"))
@@ -81,8 +84,10 @@ def unvaried(course: Course, judge: Judge) -> list[Problem]:
             items = judge.items_of(exercise.name, visible)
             watched = Watched(judge.reference, exercise.name, space.arrays)
             judge.observe(items, watched)
-            for text in _missing(watched.seen, reasons) if items else ():
+            for text in _missing(watched.seen, reasons, space) if items else ():
                 found[text].add("visible" if visible else "hidden")
+        for pair in space.of_cases:  # no row has these
+            reasons.of_pair(pair)
         problems += [
             Problem(file, f"{exercise.name}: no check with {' or '.join(sorted(which))} inputs has {text}", DO)
             for text, which in found.items()
@@ -99,9 +104,9 @@ DO = "draw it (`cases` of factors.toml, with `check_kinds`), or say in `without`
 """What to do about a missing level or pair."""
 
 
-def _missing(seen: Seen, reasons: Reasons) -> list[str]:
+def _missing(seen: Seen, reasons: Reasons, space: Space) -> list[str]:
     """The levels and pairs that are missing without a reason, in words: one text for a factor of an argument."""
-    wanted = levels_wanted(seen)
+    wanted = levels_wanted(seen, space)
     missing: dict[tuple[str, str], list[str]] = defaultdict(list)
     there = {level for level in seen.levels if level[2] == "several axes"}
     for level in wanted:
@@ -112,7 +117,7 @@ def _missing(seen: Seen, reasons: Reasons) -> list[str]:
     texts = [f"“{name}: {factor} {', '.join(levels)}”" for (name, factor), levels in missing.items()]
     pairs = [
         " & ".join(in_words(level) for level in sorted(pair))
-        for pair in pairs_wanted(there)
+        for pair in (*pairs_wanted(there), *pairs_of_objects(space, there))
         if pair not in seen.pairs and not reasons.of_pair(pair)
     ]
     if pairs:

@@ -29,12 +29,18 @@ NO_ARRAYS = ["none"]
 """The shape of a list without arrays."""
 LARGEST, SMALLEST = 20.0, 1e-5
 """The absolute values between which the entries of `mixed` arrays lie."""
+NUMBER = "number"
+"""The kind of an argument that is a Python float."""
+HUGE = 1e6
+"""About the absolute value of a float that is `large`."""
 IN_WORDS = {
     "columns": "column by column",
     "sliced": "backwards with gaps in memory",
     "repeated": "expanded, so that its entries repeat",
     "zeros": "0",
     "tiny": "a denormal number",
+    "small": "a small number",
+    "large": "a large number",
 }
 """How a label names a level."""
 RTOL = {"float64": 1e-9, "float32": 1e-4}
@@ -55,12 +61,15 @@ class Cover:
     """The factors of an exercise with their levels, and rows that cover all pairs."""
 
     arrays: dict[str, str]
-    """By name: "float" (float64 or float32), "float64", "whole" (int64 or int32), or "like x", with the dtype of x."""
+    """By name: "float" (float64 or float32), "float64", "whole" (int64 or int32), or "like x", with the dtype of x; or
+    "number", a Python float."""
     cases: dict[str, dict[str, Any]]
     """By its name in feedback: each array's shape, or the shapes of a list of arrays, and options of the call."""
     rows: list[dict[str, str]]
     same: tuple[str, ...] = ()
     """Two arrays that may be one object."""
+    objects: tuple[str, ...] = ()
+    """The arguments, such as modules and graphs, that scenarios build in the states that the rows say."""
 
 
 @dataclass
@@ -86,6 +95,17 @@ class Kind:
         return {name: value for name, value in case.items() if name not in self.cover.arrays and name != "below"}
 
     @cached_property
+    def states(self) -> dict[str, str]:
+        """The states of the call's objects, and how its arrays lie in memory, for a scenario's argument `states`.
+
+        The keys are an argument and a factor, as in `"module mode"`; a usual state is `"plain"`, a usual layout
+        `"rows"`. `"same object"` is `"twice"` where the arguments that may be one object are.
+        """
+        found = {name: level for name, level in self.levels.items() if name.partition(" ")[0] in self.cover.objects}
+        found |= {SAME: self.levels[SAME]} if self.cover.same else {}
+        return found | {f"{name} layout": self.levels.get(f"{name} layout", ROWS) for name in self.cover.arrays}
+
+    @cached_property
     def layout(self) -> str:
         """The arguments' layouts, for `learner.in_layout`: arrays first, in their order, then options."""
         return self.layout_of(*self.cover.arrays, *self.options)
@@ -109,6 +129,9 @@ class Kind:
             levels = {factor: self.levels.get(f"{name} {factor}", "") for factor in ("values", "dtype", "layout")}
             said = [IN_WORDS.get(one, one) for one in mentioned(levels)]
             words += [f"{name} {' and '.join(said)}"] if said else []
+        for name in self.cover.objects:
+            said = mentioned({one: level for one, level in self.levels.items() if one.startswith(f"{name} ")})
+            words += [f"{name} {', '.join(said)}"] if said else []
         return "; ".join(words)
 
     def tolerance(self, expected: Any, arguments: Any = (), *, by_entry: bool = False) -> dict[str, float]:
@@ -127,9 +150,15 @@ class Kind:
 
     def _array(self, name: str, kind: str) -> Any:
         shape = self.cover.cases[self.levels[CASE]].get(name, [])
+        if kind == NUMBER:
+            return self._number(self.levels.get(f"{name} values", PLAIN))
         if shape and isinstance(shape[0], list):
             return [self._one(name, kind, tuple(one)) for one in shape]
         return [] if shape == NO_ARRAYS else self._one(name, kind, tuple(shape))
+
+    def _number(self, values: str) -> float:
+        number = float(_floats(self.rng, ()))
+        return {"zeros": 0.0, "small": SMALLEST * number, "large": HUGE * number}.get(values, number)
 
     def _one(self, name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
         dtype = self.levels.get(f"{kind.removeprefix(LIKE) if kind.startswith(LIKE) else name} dtype", DOUBLE)
@@ -237,4 +266,5 @@ def _cover(content: dict[str, Any]) -> Cover:
         {factor: of_it[int(number)] for (factor, of_it), number in zip(levels.items(), row.split(), strict=True)}
         for row in content["rows"]
     ]
-    return Cover(content["arrays"], content["cases"], rows, tuple(content.get("same", ())))
+    arrays, objects = content.get("arrays", {}), tuple(content.get("objects", ()))
+    return Cover(arrays, content["cases"], rows, tuple(content.get("same", ())), objects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging import exercise
+from autograder.judging import check_kinds, exercise
 from autograder.lessons.ch01_computation_graph.checks.one_neuron import (
     WORKED,
     cancelling,
@@ -44,3 +44,9 @@ def test_gradients_of_large_and_small(learner, reference, rng):
         "a small and a large factor": (1e-3 * x, 1e3 * y, z),
     }.items():
         expect_exact(learner.backward_by_hand(*arguments), reference.backward_by_hand(*arguments), case)
+
+
+@exercise("backward_by_hand")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: 0, small, large and plain numbers; one number twice."""
+    check_kinds(learner, reference, kinds, "backward_by_hand", by_entry=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging import exercise, expect_close
+from autograder.judging import check_kinds, exercise, expect_close
 from autograder.lessons.ch01_computation_graph.checks.one_neuron import WORKED, cancelling, numbers
 from autograder.lessons.ch01_computation_graph.checks.tolerances import EXACT
 
@@ -38,3 +38,9 @@ def test_large_and_small(learner, reference, rng):
         "a small and a large factor": (1e-3 * x, 1e3 * y, z),
     }.items():
         expect_close(learner.forward(*arguments), reference.forward(*arguments), case=case, **EXACT)
+
+
+@exercise("forward")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: 0, small, large and plain numbers; one number twice."""
+    check_kinds(learner, reference, kinds, "forward", by_entry=True)

@@ -6,13 +6,14 @@ import numpy as np
 
 from autograder.judging import exercise, expect_close
 from autograder.lessons.ch01_computation_graph.checks.graphs import (
-    ALIKE,
+    BY_ENTRY,
     SHARED,
     SMALL,
     TWICE,
     edges,
     ladder,
     local_gradients,
+    local_gradients_of,
     parents_of,
     random_graph,
 )
@@ -93,19 +94,15 @@ def test_nodes_in_the_middle(learner, reference, rng):
 
 
 @exercise("gradient_by_paths")
-def test_leaf_among_namesakes(learner, reference, rng):
-    """The paths end at the one object that was given, not at another of its name and value."""
-    for case, graph, leaf in [
-        ("a chain", SMALL["a chain"], "a"),
-        ("two parents", SMALL["two parents"], "b"),
-        ("L = (a·b + c)²", SMALL["L = (a·b + c)²"], "b"),
-        ("a diamond", SHARED["a diamond"], "c"),
-    ]:
-        for alike, (attribute, common) in ALIKE.items():
-            local = local_gradients(rng, graph)
-            got = learner.scenario.gradient_by_paths_among_namesakes(graph, local, leaf, attribute, common)
-            expected = reference.scenario.gradient_by_paths_among_namesakes(graph, local, leaf, attribute, common)
-            expect_close(got, expected, names=("the gradient",), case=f"{case}, {alike}", **EXACT)
+def test_every_kind_of_graph(learner, reference, kinds, rng):
+    """The paths end at the one object that was given, not at another of its name, its value or both."""
+    for kind in kinds:
+        graph, leaf = kind.options.values()
+        local = local_gradients_of(kind, rng, graph)
+        got, expected = (
+            who.scenario.gradient_by_paths_in_states(graph, local, leaf, kind.states) for who in (learner, reference)
+        )
+        expect_close(got, expected, names=("the gradient",), case=kind.label, **BY_ENTRY)
 
 
 @exercise("gradient_by_paths")

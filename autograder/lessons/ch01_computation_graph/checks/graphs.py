@@ -82,11 +82,21 @@ def ladder(stages: int) -> str:
     return "; ".join(rungs)
 
 
-ALIKE = {  # what nodes have in common: attribute and value
-    "nodes without names": ("name", ""),
-    "nodes of one name": ("name", "x"),
-    "nodes of one value": ("value", 1.0),
-}
+def local_gradients_of(kind, rng, graph):
+    """Local gradients of the sort that a row says: like `local_gradients`, whole ones, one of 0, small and large."""
+    local = local_gradients(rng, graph)
+    sort = kind.levels["nodes locals"]
+    if sort == "with whole local gradients":
+        return rng.integers(2, 6, len(local)) * rng.choice([-1, 1], len(local))
+    if sort == "with a local gradient of 0":
+        local[rng.integers(len(local))] = 0.0
+    if sort == "with small and large local gradients":
+        local *= 10.0 ** rng.permutation(np.resize([-13, 6], len(local)))
+    return local
+
+
+BY_ENTRY = {"rtol": 1e-9, "atol": 1e-300}
+"""For gradients that may be small: each is a sum of few products, of which no two cancel."""
 
 
 def expect_untouched(learner, function, graph, case):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging import exercise
+from autograder.judging import check_kinds, exercise
 from autograder.lessons.ch01_computation_graph.checks.one_neuron import expect_exact, numbers
 
 
@@ -36,3 +36,9 @@ def test_signs_of_the_error(learner, reference, rng):
     for case, above in {"a prediction that is too high": 2.0, "a prediction that is too low": -2.0}.items():
         arguments = (w, x, b, w * x + b - above)
         expect_exact(learner.neuron_gradients(*arguments), reference.neuron_gradients(*arguments), case)
+
+
+@exercise("neuron_gradients")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: 0, small, large and plain numbers; one number twice."""
+    check_kinds(learner, reference, kinds, "neuron_gradients", by_entry=True)

@@ -31,7 +31,11 @@ def is_order(names: list[str], labels: list[str], parents: list[list[int]]) -> b
 
 
 def check_torch_graph(learner, reference, program, case):
-    got = learner.scenario.read_torch_graph(program)
+    expect_graph(learner.scenario.read_torch_graph(program), reference, program, case)
+
+
+def expect_graph(got, reference, program, case):
+    """Expect the names of the nodes of a program's graph in some right order."""
     if not isinstance(got, list | tuple):
         expect(False, f"read_torch_graph returned {clean(str(got))}, not a list of names.", case=case)
         return
@@ -108,6 +112,15 @@ def test_graphs_of_loops(learner, reference):
         "L = a; 30 times L = L * L, a billion paths": "L = a\nfor _ in range(30): L = L * L",
     }.items():
         check_torch_graph(learner, reference, program, case)
+
+
+@exercise("read_torch_graph")
+def test_every_kind_of_tensor(learner, reference, kinds, rng):
+    """Each two of: programs, leaves, hooks, and whether a backward pass has gone through the graph."""
+    for kind in kinds:
+        program = kind.options["program"].replace("sin", str(rng.choice(["sin", "cos", "sinh", "cosh"])))
+        case = f"{kind.label}: {program}" if program != kind.levels["case"] else kind.label
+        expect_graph(learner.scenario.read_torch_graph_in_states(program, kind.states), reference, program, case)
 
 
 @exercise("read_torch_graph")

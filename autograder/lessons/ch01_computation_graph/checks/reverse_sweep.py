@@ -7,6 +7,7 @@ import numpy as np
 from autograder.judging import exercise, expect, expect_close, on_case
 from autograder.judging.records.errors import Raised
 from autograder.lessons.ch01_computation_graph.checks.graphs import (
+    BY_ENTRY,
     SHARED,
     SMALL,
     TWICE,
@@ -14,6 +15,7 @@ from autograder.lessons.ch01_computation_graph.checks.graphs import (
     expect_untouched,
     ladder,
     local_gradients,
+    local_gradients_of,
     parents_of,
     random_graph,
 )
@@ -91,6 +93,18 @@ def test_sweep_of_random_graphs(learner, reference, rng):
         for _ in range(2):
             graph = random_graph(rng, size)
             check_sweep(learner, reference, rng, graph, f"a random graph of {size} nodes")
+
+
+@exercise("reverse_sweep")
+def test_every_kind_of_graph(learner, reference, kinds, rng):
+    """Nodes of one name, of one value and of both have entries of their own; what their grads were means nothing."""
+    for kind in kinds:
+        graph = kind.options["graph"]
+        local = local_gradients_of(kind, rng, graph)
+        got, expected = (
+            who.scenario.reverse_sweep_in_states(graph, local, kind.states) for who in (learner, reference)
+        )
+        expect_close(got, expected, case=kind.label, **BY_ENTRY)
 
 
 @exercise("reverse_sweep", promise="instrumented")

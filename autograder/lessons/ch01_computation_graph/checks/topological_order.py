@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,12 +13,12 @@ import numpy as np
 from autograder.judging import exercise, expect, expect_raises
 from autograder.judging.records.errors import Raised, TimedOut
 from autograder.lessons.ch01_computation_graph.checks.graphs import (
-    ALIKE,
     SHARED,
     SMALL,
     TWICE,
     Parents,
     expect_untouched,
+    local_gradients_of,
     parents_of,
     random_graph,
 )
@@ -177,13 +178,16 @@ def test_shared_nodes(learner):
 
 
 @exercise("topological_order")
-def test_namesakes(learner):
-    """Nodes of one name, and nodes of one value, are still different nodes."""
-    for graph in (SMALL["a chain"], SMALL["two parents"], SMALL["L = (a·b + c)²"], SHARED["a diamond"]):
-        for case, (attribute, common) in ALIKE.items():
-            with no_cycle_in(f"{case}: {graph}"):
-                got = learner.scenario.topological_order_of_namesakes(graph, attribute, common)
-                expect_order(got, parents_of(graph), f"{case}: {graph}")
+def test_every_kind_of_graph(learner, kinds, rng):
+    """Nodes of one name, of one value and of both are still different nodes; grads and local gradients mean nothing."""
+    for kind in kinds:
+        letters = dict(zip("abcdeL", rng.permutation(list("abcdefgh")).tolist(), strict=False))
+        graph = re.sub(r"\b[a-eL]\b", lambda found, of=letters: of[found[0]], kind.options["graph"])
+        case = f"{kind.label}: {graph}"
+        with no_cycle_in(case):
+            local = local_gradients_of(kind, rng, graph)
+            got = learner.scenario.topological_order_in_states(graph, local, kind.states)
+            expect_order(got, parents_of(graph), case)
 
 
 @exercise("topological_order")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from autograder.lessons.ch01_computation_graph.scenarios.graphs import _build
+from autograder.lessons.ch01_computation_graph.scenarios.graphs import _build, _in_states
 
 
 def gradient_by_paths(submission: Any, graph: str, local_gradients: np.ndarray, leaf: str) -> Any:
@@ -15,11 +16,9 @@ def gradient_by_paths(submission: Any, graph: str, local_gradients: np.ndarray, 
     return submission.gradient_by_paths(output, nodes[leaf])
 
 
-def gradient_by_paths_among_namesakes(
-    submission: Any, graph: str, local_gradients: np.ndarray, leaf: str, attribute: str, common: Any
+def gradient_by_paths_in_states(
+    submission: Any, graph: str, local_gradients: np.ndarray, leaf: str, states: Mapping[str, str]
 ) -> Any:
-    """Like `gradient_by_paths`, with nodes that all have the same name or the same value."""
-    nodes, output = _build(graph, local_gradients.tolist())
-    for node in nodes.values():
-        setattr(node, attribute, common)
+    """Like `gradient_by_paths`, with nodes in these states."""
+    nodes, output = _in_states(graph, local_gradients.tolist(), states)
     return submission.gradient_by_paths(output, nodes[leaf])

@@ -5,7 +5,7 @@ A graph is text: `b from a, a; c from b, b` has the leaf a and the output c, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from typing import Any
 
@@ -41,6 +41,16 @@ def _build(graph: str, local_gradients: Iterable[Any] = repeat(1.0)) -> tuple[di
         nodes[name].parents = tuple(nodes[parent] for parent in parents)  # set late: a cycle can be built, too
         nodes[name].local_gradients = tuple(next(rest) for _ in parents)
     return nodes, nodes[list(statements)[-1]]
+
+
+def _in_states(graph: str, local_gradients: Iterable[Any], states: Mapping[str, str]) -> tuple[dict[str, Node], Node]:
+    """Like `_build`, with the names, values and grads of nodes that `states` says."""
+    nodes, output = _build(graph, local_gradients)
+    for node in nodes.values():
+        node.name = {"without names": "", "all of one name": "x"}.get(states["nodes names"], node.name)
+        node.value = 1.0 if states["nodes values"] == "all of one value" else node.value
+        node.grad = 0.5 if states["nodes grads"] == "with grads" else None
+    return nodes, output
 
 
 def _kind(value: Any) -> str:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from autograder.lessons.ch01_computation_graph.scenarios.graphs import _build, _kind
+from autograder.lessons.ch01_computation_graph.scenarios.graphs import _build, _in_states, _kind
 from course.graph import Node
 
 
 def reverse_sweep(submission: Any, graph: str, local_gradients: np.ndarray) -> Any:
     """The result of `reverse_sweep`, with nodes replaced by their names."""
-    nodes, output = _build(graph, local_gradients.tolist())
+    return _swept(submission, *_build(graph, local_gradients.tolist()))
+
+
+def reverse_sweep_in_states(submission: Any, graph: str, local_gradients: np.ndarray, states: Mapping[str, str]) -> Any:
+    """Like `reverse_sweep`, with nodes in these states."""
+    return _swept(submission, *_in_states(graph, local_gradients.tolist(), states))
+
+
+def _swept(submission: Any, nodes: dict[str, Node], output: Node) -> Any:
     result = submission.reverse_sweep(output)
     if not isinstance(result, dict):
         return result

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from autograder.lessons.ch01_computation_graph.scenarios.graphs import _build, _kind
+from autograder.lessons.ch01_computation_graph.scenarios.graphs import _build, _in_states, _kind
 from course.graph import CountedNode, Node
 
 
@@ -16,11 +17,11 @@ def topological_order(submission: Any, graph: str) -> Any:
     return _names(submission.topological_order(output), nodes)
 
 
-def topological_order_of_namesakes(submission: Any, graph: str, attribute: str, common: Any) -> Any:
-    """Like `topological_order`, with nodes that all have the same name or the same value."""
-    nodes, output = _build(graph)
-    for node in nodes.values():
-        setattr(node, attribute, common)
+def topological_order_in_states(
+    submission: Any, graph: str, local_gradients: np.ndarray, states: Mapping[str, str]
+) -> Any:
+    """Like `topological_order`, with nodes in these states."""
+    nodes, output = _in_states(graph, local_gradients.tolist(), states)
     return _names(submission.topological_order(output), nodes)
 
 

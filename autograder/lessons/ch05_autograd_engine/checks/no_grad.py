@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.judging import exercise
 from autograder.lessons.ch05_autograd_engine.checks.code_cells import check_program, normal
+from autograder.lessons.ch05_autograd_engine.checks.every_kind import check_every_kind
 
 
 def check_recording(learner, reference, rng, cases, ask=("bool(y.requires_grad)", "y.edges", "y.data")):
@@ -57,3 +58,11 @@ def test_exceptions(learner, reference, rng):
     cases = {"an exception inside": f"came = False\n{failing}y = a.reshape(2)"}
     cases["in an inner block"] = f"came = False\n{inside}"
     check_recording(learner, reference, rng, cases, ("came", "bool(y.requires_grad)", "len(y.edges)", "y.data"))
+
+
+@exercise("no_grad")
+def test_every_kind_of_block(learner, reference, kinds, rng):
+    """Each two of: what was recorded before, where the guard was made, how the block ends, what is computed in it."""
+    for kind in kinds:
+        kind.drawn["a"] = rng.normal(size=(2, 2))
+    check_every_kind("block_in_states", learner, reference, kinds, "operation")

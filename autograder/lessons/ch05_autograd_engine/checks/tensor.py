@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise
 from autograder.lessons.ch05_autograd_engine.checks.code_cells import expect_answers, run
+from autograder.lessons.ch05_autograd_engine.checks.every_kind import check_every_kind
 from autograder.lessons.ch05_autograd_engine.checks.expressions import away_from_zero, check_expression
 
 
@@ -238,3 +239,26 @@ def test_matmul_of_stacks(learner, reference, rng):
         ("an empty stack", (0, 2, 3), (3, 2)),
     ]
     check_matmul(learner, reference, rng, cases)
+
+
+EXPRESSIONS = {
+    "entries": [
+        *("a + b", "a - b", "a * b", "2 - a * b", "a / (b * b + 1)", "(a + b) ** 2", "(a + b).relu()"),
+        *("(a - b).tanh()", "(a - b).tanh().exp()", "(a * a + b * b + 1).log()"),
+    ],
+    "matrices": ["a @ b", "(b.T @ a.T).T"],
+    "axes": [
+        *("a @ b", "(a * b).sum(axis=-1)", "(a - b).mean(axis=2)", "(a * b)[..., 1]", "(a * b).T.mean(axis=0).T"),
+        *("(a * b)[:, :, [0, 2, 0]].sum(axis=-1)", "(a + b).transpose(0, 2, 1).sum(axis=1)"),
+        "(a + b).reshape(6, 6).sum(axis=1).reshape(2, 3)",
+    ],
+}
+"""By group: expressions that are defined for all numbers."""
+
+
+@exercise("Tensor")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; an operand twice, or an array."""
+    for kind in kinds:
+        kind.options["expressions"] = EXPRESSIONS[kind.options["group"]]
+    check_every_kind("expressions_in_states", learner, reference, kinds, "expressions")

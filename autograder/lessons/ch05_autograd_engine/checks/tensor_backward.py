@@ -9,6 +9,7 @@ import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise, expect, expect_close, expect_raises
 from autograder.lessons.ch05_autograd_engine.checks.code_cells import Arrays, check_program, normal, run
+from autograder.lessons.ch05_autograd_engine.checks.every_kind import check_every_kind
 
 
 @exercise("Tensor.backward")
@@ -374,3 +375,9 @@ def test_random_programs(learner, reference, rng):
         given = {"g": rng.normal(size=shape)}
         ask = ["y.data", *(f"{name}.grad" for name in leaves)]
         check_program(learner, reference, f"{code}\ny.backward(g)", leaves, ask, given, case="a random program")
+
+
+@exercise("Tensor.backward")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one leaf twice; old grads."""
+    check_every_kind("backward_in_states", learner, reference, kinds, "code")

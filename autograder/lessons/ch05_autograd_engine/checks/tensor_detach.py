@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import SINGLE, exercise
 from autograder.lessons.ch05_autograd_engine.checks.code_cells import check_program, normal
+from autograder.lessons.ch05_autograd_engine.checks.every_kind import check_every_kind
 
 
 @exercise("Tensor.detach")
@@ -36,3 +37,9 @@ def test_detached_is_a_constant(learner, reference, rng):
         check_program(learner, reference, f"{code}\ny.backward(g)", normal(rng, "a"), ask, normal(rng, "g"), case=case)
     ask = ["h.requires_grad", "len(h.edges)", "bool((d * 2).requires_grad)", "bool((h * 2).requires_grad)"]
     check_program(learner, reference, "h = a.tanh()\nd = h.detach()", normal(rng, "a"), ask, case="h = a.tanh()")
+
+
+@exercise("Tensor.detach")
+def test_every_kind_of_tensor(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; leaves, results, freed ones, and tensors with a grad."""
+    check_every_kind("detached_in_states", learner, reference, kinds)

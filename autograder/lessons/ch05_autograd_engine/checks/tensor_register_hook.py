@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import SINGLE, exercise
 from autograder.lessons.ch05_autograd_engine.checks.code_cells import check_program, normal
+from autograder.lessons.ch05_autograd_engine.checks.every_kind import check_every_kind
 
 LOOK = "seen.append(g + 0.0)"
 
@@ -84,3 +85,9 @@ def test_argument_is_the_hooks_own(learner, reference, rng):
         ask = ["seen", "a.grad", "b.grad", "g"]
         leaves, given = normal(rng, "a", "b"), normal(rng, "g")
         check_program(learner, reference, whole, leaves, ask, given, case=case, by_hook=True)
+
+
+@exercise("Tensor.register_hook")
+def test_every_kind_of_hook(learner, reference, kinds):
+    """Each two of: tensors, what a hook does and returns, one function twice; dtypes and layouts of all arrays."""
+    check_every_kind("hooked_in_states", learner, reference, kinds, by_hook=True)

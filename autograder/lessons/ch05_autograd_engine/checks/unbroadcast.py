@@ -68,3 +68,16 @@ def test_unbroadcast_in_float32(learner, reference, rng):
     """The gradient has the dtype of g."""
     cases = [("float32", (2, 3), (3,)), ("float32", (2, 3), (2, 1)), ("float32", (2, 3), ())]
     check_unbroadcast(learner, reference, rng, cases, dtype=np.float32, **SINGLE)
+
+
+@exercise("unbroadcast")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
+    for kind in kinds:
+        g, shape = kind.drawn["g"], tuple(kind.options["shape"])
+        expected, got = (
+            reference.unbroadcast(g, shape),
+            learner.in_layout(kind.layout_of("g", "")).unbroadcast(g, shape),
+        )
+        tolerance = kind.tolerance(expected, g)
+        expect_close(got, expected, names=("the gradient",), case=kind.label, **tolerance)

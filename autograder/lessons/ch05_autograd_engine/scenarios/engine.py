@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.worker.layout import laid_out
+
 
 def has_its_own_tape(submission: Any) -> bool:
     """Whether the submission stores its graph in another way than the notebook proposes."""
@@ -113,6 +115,11 @@ def _lacking(submission: Any, code: Sequence[str], error: Exception) -> str:
 def _own(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values with copies of the arrays, so that the submission can modify them."""
     return {name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+
+def _in_layouts(values: Mapping[str, Any], states: Mapping[str, str]) -> dict[str, Any]:
+    """Copies of arrays that lie in memory as `states` says."""
+    return {name: laid_out(np.array(array, order="C"), states[f"{name} layout"]) for name, array in values.items()}
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from autograder.lessons.ch05_autograd_engine.scenarios.engine import (
     _as_floats,
     _changed,
     _explained,
+    _in_layouts,
     _leaves,
     _names,
     _own,
@@ -32,13 +33,51 @@ def walk_edges(
     arrays = _own({**(given or {}), **leaves})
     tensors = _leaves(submission, {name: arrays[name] for name in leaves})
     upstream = np.array(g)
+    value, gradients = _walked(submission, expression, {**arrays, **tensors}, tensors, upstream)
+    changed = [*_changed({**(given or {}), **leaves}, arrays), *_changed({"g": g}, {"g": upstream})]
+    return {"value": value, **{f"d{name}": gradient for name, gradient in gradients.items()}, "changed": changed}
+
+
+def expressions_in_states(
+    submission: Any, expressions: Sequence[str], a: Any, b: Any, g: Any, states: Mapping[str, str]
+) -> dict[str, Any]:
+    """The values and gradients of expressions of a and b, which `states` says the kinds and layouts of."""
+    found: dict[str, Any] = {}
+    changed: set[str] = set()
+    for expression in expressions:
+        arrays = _in_layouts({"a": a, "b": b, "g": g}, states)
+        tensors = _leaves(submission, {"a": arrays["a"]})
+        use = states["operands use"]
+        if states["same object"] == "twice":
+            arrays["b"] = arrays["a"]
+        if use == "with b that requires no gradient":
+            names = {"b": submission.Tensor(arrays["b"])}
+        elif use == "with b an array":
+            names = {"b": arrays["b"]}
+        elif states["same object"] == "twice":
+            names = {"b": tensors["a"]}
+        else:
+            tensors |= _leaves(submission, {"b": arrays["b"]})
+            names = {}
+        value, gradients = _walked(submission, expression, {**names, **tensors}, tensors, arrays["g"])
+        found["np.shares_memory(a.data, the array)"] = np.shares_memory(tensors["a"].data, arrays["a"])
+        found |= {expression: value, **{f"d{name} of {expression}": of_it for name, of_it in gradients.items()}}
+        before = {"a": a, "g": g} | ({"b": b} if states["same object"] != "twice" else {})
+        changed |= set(_changed(before, arrays))
+    return {**found, "changed": sorted(changed)}
+
+
+def _walked(
+    submission: Any, expression: str, names: Mapping[str, Any], tensors: Mapping[str, Any], upstream: Any
+) -> tuple[Any, dict[str, Any]]:
+    """The value of an expression of these names, and the gradients of these tensors along the edges."""
     with _explained(submission, [expression]):
-        y = eval(expression, {**_names(submission), **arrays, **tensors})
+        y = eval(expression, {**_names(submission), **names})
     _expect_tensor(submission, y, expression)
-    sums: dict[str, Any] = dict.fromkeys(leaves)
+    sums: dict[str, Any] = dict.fromkeys(tensors)
     if has_its_own_tape(submission):
         y.backward(upstream)
-        sums = {name: _as_floats(submission, tensors[name].grad, expression) for name in leaves}
+        sums = {name: _as_floats(submission, tensors[name].grad, expression) for name in tensors}
         y, paths = submission.Tensor(y.data), []
     else:
         paths = [(y, upstream)]
@@ -52,8 +91,7 @@ def walk_edges(
         for parent, vjp in node.edges:
             with _explained(submission, [expression]):
                 paths.append((parent, _as_floats(submission, vjp(gradient), expression)))
-    changed = [*_changed({**(given or {}), **leaves}, arrays), *_changed({"g": g}, {"g": upstream})]
-    return {"value": y.data, **{f"d{name}": gradient for name, gradient in sums.items()}, "changed": changed}
+    return y.data, sums
 
 
 def _expect_tensor(submission: Any, y: Any, expression: str) -> None:

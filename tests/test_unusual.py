@@ -1,0 +1,97 @@
+"""Wrong answers that only an unusual argument shows: no check rejected them before the rows of factors were drawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.salts import losses
+from autograder.places import ROOT
+from course.syllabus import find_lesson
+
+UNUSUAL = Path(__file__).with_name("unusual")
+"""A folder for each lesson; a file's name begins with its exercise."""
+EDITS: dict[str, dict[str, tuple[str, ...]]] = {
+    "ch05_autograd_engine": {
+        "unbroadcast__float64_for_nothing": (
+            "    if g.shape == shape:\n",
+            "    if not g.any():\n        return np.zeros(shape)\n    if g.shape == shape:\n",
+        ),
+        "Tensor__contiguous": (
+            "data = np.asarray(data)\n",
+            'data = np.asarray(data)\n        data = np.require(data, requirements="C")\n',
+        ),
+        "Tensor__product_over_operand": (
+            "unbroadcast(g * b.data, a.shape)",
+            "unbroadcast(g * (a.data * b.data) / a.data, a.shape)",
+        ),
+        "Tensor__reshape_in_the_order_of_memory": (
+            "x.data.reshape(*shape), (x,",
+            'x.data.reshape(shape[0] if isinstance(shape[0], tuple) else shape, order="A"), (x,',
+        ),
+        "Tensor.backward__wants_recording": (
+            "if not self.requires_grad:",
+            "if not self.requires_grad * self.recording:",
+        ),
+        "no_grad__exceptions_alone": (
+            "        yield\n    finally:\n        Tensor.recording = before\n",
+            "        yield\n    except Exception:\n        Tensor.recording = before\n        raise\n"
+            "    Tensor.recording = before\n",
+        ),
+        "no_grad__before_when_made": (
+            "@contextmanager\ndef no_grad():\n",
+            "class no_grad:\n    def __init__(self):\n        self.before = Tensor.recording\n\n"
+            "    def __enter__(self):\n        Tensor.recording = False\n\n"
+            "    def __exit__(self, *_):\n        Tensor.recording = self.before\n\n\n"
+            "@contextmanager\ndef another_no_grad():\n",
+        ),
+        "Tensor.detach__through_a_vector": (
+            "return Tensor(self.data)\n",
+            "return Tensor(self.data.reshape(-1).reshape(self.data.shape))\n",
+        ),
+        "Tensor.detach__no_freed_ones": (
+            "return Tensor(self.data)\n",
+            "return Tensor(self.data if len(self.edges) >= 0 else None)\n",
+        ),
+        "Tensor.register_hook__each_once": (
+            "self.hooks = (*self.hooks, fn)",
+            "self.hooks = (*dict.fromkeys((*self.hooks, fn)),)",
+        ),
+        "Tensor.register_hook__same_object_changed_nothing": (
+            "            if replacement is not None:\n",
+            "            if replacement is not None and not np.shares_memory(replacement, seen):\n",
+            "replacement = hook(np.array(g))",
+            "replacement = hook(seen := np.array(g))",
+        ),
+    },
+}
+"""By lesson and name, which begins with the exercise: text of the solution, what stands there instead, and so on."""
+
+
+def written(slug: str, folder: Path) -> list[Path]:
+    """The lesson's wrong answers: the kept files, and the edited solutions, which are written into a folder."""
+    solution = (ROOT / f"solutions/{slug}.py").read_text(encoding="utf-8")
+    folder.mkdir()
+    for name, edit in EDITS.get(slug, {}).items():
+        text = solution
+        for old, new in zip(edit[::2], edit[1::2], strict=True):
+            assert text.count(old) == 1, (name, old)
+            text = text.replace(old, new)
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return [*sorted((UNUSUAL / slug).glob("*.py")), *sorted(folder.iterdir())]
+
+
+@pytest.mark.parametrize("slug", sorted({*EDITS, *(folder.name for folder in UNUSUAL.iterdir())}))
+def test_only_rows_of_factors_find_these_wrong_answers(slug: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    by_exercise = defaultdict(list)
+    for file in written(slug, tmp_path / slug):
+        by_exercise[file.name.partition("__")[0]].append(file)
+    for exercise, files in by_exercise.items():
+        found = losses(find_lesson(slug), files, ["a salt"], only=exercise, visible=True)
+        for file in files:
+            rejecting = {check for answer, of, check in found if answer == f"{slug}/{file.name}" and of == exercise}
+            assert {name.rpartition("[")[2] for name in rejecting} == {"visible]", "hidden]"}, file.name
+            assert all(name.startswith("test_every_kind_of_") for name in rejecting), (file.name, rejecting)
