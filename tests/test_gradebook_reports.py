@@ -92,6 +92,7 @@ def test_the_newest_export_is_filled_in_and_an_old_copy_is_reported(backprop: Co
     report = backprop("report", results, "--format", "canvas")
     cells = [row[-1] for row in rows_of(results / "__reports__" / "canvas.csv")[2:]]
     assert cells == [MAX, "EX", "12.00"]
+    assert "canvas: ch06_vjps: points there stay, and there is no result here: Zoe Aho" in report.stderr
     assert "where there is no result, cells are as canvas (1).csv had them when you graded" in report.stderr
     given = backprop("report", results, "--format", "canvas", "--roster", table(tmp_path, "new.csv", CANVAS))
     assert "when you graded" not in given.stderr

@@ -222,6 +222,8 @@ class GradebookReport(Report):
         if cell is None:
             if there.strip() and slug in line.gone:
                 self._remark(slug, "points there stay, though what was handed in is gone here", line)
+            elif number(there):
+                self._remark(slug, "points there stay, and there is no result here", line)
             return None
         if not cell.worked:
             no_work = "since the notebook that was handed in has no work in it"
