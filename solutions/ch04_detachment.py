@@ -44,7 +44,7 @@ def straight_through_round(x):
 # parameters and the training mode are left as they are, `requires_grad` included. All floats have one dtype, and the
 # loss has it too.
 #
-# **Points count only where nothing flows through `y`, with one module as both networks, too.**
+# **Points count only with the gradients for a constant `y`, with one module as both networks, too.**
 # [Chapter section](../book/ch04_detachment.md#ch04-td-loss)
 
 
