@@ -515,7 +515,10 @@ Tensor.register_hook = register_hook
 # np.mean(labels == y[1100:])
 # ```
 #
-# **Points count only with gradients of your engine.**
+# **Points count only for a training in at least 8 backward passes whose grads pass three tests.** Random numbers in
+# their place teach it nothing. On the 211 images, the grads of another training teach it what that one has learned.
+# There, each array of more than 32 numbers that grads move gets the gradient of what `Tensor.backward` is called on,
+# through a product in which two of these arrays meet, as the layers of a network do.
 # [Chapter section](../book/ch05_autograd_engine.md#ch05-train-digits)
 
 

@@ -58,6 +58,23 @@ WITH_AN_ENGINE = {
     "padded_table_of_labels": ("ch05_autograd_engine", "train_digits", "are put into a second one, on noise"),
 }
 """Ways that need what the lesson's other exercises make: file to lesson, exercise, and what is said."""
+WITH_AN_ENGINE |= {
+    way: ("ch05_autograd_engine", "train_digits", said)
+    for said, ways in {
+        "only hands on arrays that were computed without it": (
+            "gradients_by_hand_and_a_decoy",
+            "feedback_alignment_and_a_decoy",
+            "neighbours_and_a_decoy",
+            "random_features_and_a_decoy",
+            "hidden_layer_by_hand",
+            "hidden_layer_by_feedback",
+            "layers_apart",
+        ),
+        "is called on something that has other gradients": ("loss_by_hand", "network_without_a_loss"),
+        "With random numbers in place of the grads": ("neighbours_of_the_digits",),
+    }.items()
+    for way in ways
+}
 
 WITHOUT = {
     "ch08_custom_functions": ["Square", "GELU", "GELUTanh", "RoundSTE", "FusedCrossEntropy"],
