@@ -515,7 +515,13 @@ Tensor.register_hook = register_hook
 # np.mean(labels == y[1100:])
 # ```
 #
-# **Points count only with gradients of your engine.**
+# **Points count only for at least 8 backward passes that the network learns from.** The grader tests this in three ways:
+#
+# - It replaces the grads by random numbers: the network learns nothing.
+# - It replaces them, on the 211 images, by those of another training: the network learns what that training learned.
+# - There, each array of more than 32 numbers that grads move gets the gradient of what you call `Tensor.backward` on,
+#   through a product in which two of these arrays meet, as the layers of a network do.
+#
 # [Chapter section](../book/ch05_autograd_engine.md#ch05-train-digits)
 
 

@@ -6,19 +6,38 @@ from typing import Any
 
 import numpy as np
 
+SMALL = 32
+"""Maximum number of entries of an array that may do without a layer behind it, as the last bias does."""
+LONG = 640
+"""A longer vector may contain all weights: each of its parts counts as an array of its own."""
 
-def is_composed(root: Any) -> bool:
-    """Whether most of some parameter's gradient goes through an operation on other parameters' results.
+
+def shares_beside_products(root: Any, leaves: list[Any]) -> list[float]:
+    """For each leaf: the share of its gradient that goes through no product of two layers.
 
     In a network the hidden layer's result meets the next layer's weights in a product, and the gradients of both come
     from there. A sum of parameters times arrays has no such product: whatever the arrays are, the engine only hands
-    them on.
+    them on. The gradient of a penalty on a leaf itself is left out.
     """
     order = _sources_last(root)
-    below = _leaves_below_each(order)
-    whole, cut = (_gradients(root, order, below, cut) for cut in (False, True))
-    sizes = {one: np.linalg.norm(gradient) for one, gradient in whole.items()}
-    return any(size > 0 and np.linalg.norm(cut.get(one, 0.0)) < 0.1 * size for one, size in sizes.items())
+    below = _arrays_below_each(order, {id(leaf) for leaf in leaves if leaf.data.size > SMALL})
+    whole, beside = (_gradients(root, order, below, cut) for cut in (False, True))
+    return [_share(leaf, beside.get(id(leaf)), whole.get(id(leaf))) for leaf in leaves]
+
+
+def _share(leaf: Any, beside: Any, whole: Any) -> float:
+    """The norm of `beside`, without what a penalty on the leaf's size contributes, by the norm of `whole`."""
+    size = 0.0 if whole is None else float(np.linalg.norm(whole))
+    if beside is None or size == 0:
+        return 0.0
+    part = np.ravel(beside).astype(np.float64)
+    for penalty in (np.ravel(leaf.data), np.sign(np.ravel(leaf.data))):  # weights from 0 on are minus their gradients
+        part = part - np.maximum(0.0, part @ penalty) / max(float(penalty @ penalty), 1e-30) * penalty
+    return float(np.linalg.norm(part)) / size
+
+
+def is_long_vector(array: Any) -> bool:
+    return np.ndim(array) == 1 and np.size(array) > LONG
 
 
 def _sources_last(root: Any) -> list[Any]:
@@ -35,12 +54,14 @@ def _sources_last(root: Any) -> list[Any]:
     return order[::-1]
 
 
-def _leaves_below_each(order: list[Any]) -> dict[int, set[int]]:
-    """For each node, by id, the ids of the leaves that require a gradient and that it depends on."""
+def _arrays_below_each(order: list[Any], wanted: set[int]) -> dict[int, set[int]]:
+    """For each node, by id, the ids of the wanted leaves, or parts of long vectors, that it depends on."""
     below: dict[int, set[int]] = {}
     for node in reversed(order):
-        own = {id(node)} if not node.edges and node.requires_grad else set()
-        below[id(node)] = own.union(*(below[id(parent)] for parent, _ in node.edges or ()))
+        parents = [parent for parent, _ in node.edges or ()]
+        below[id(node)] = ({id(node)} & wanted).union(*(below[id(parent)] for parent in parents))
+        if len(parents) == 1 and id(parents[0]) in wanted and is_long_vector(parents[0].data):
+            below[id(node)] = {id(node)}
     return below
 
 
@@ -57,9 +78,9 @@ def _gradients(root: Any, order: list[Any], below: dict[int, set[int]], cut: boo
 
 
 def _is_a_product(node: Any, below: dict[int, set[int]]) -> bool:
-    """Whether a result and something else with parameters meet in more than a sum or a list."""
-    with_parameters = [(parent, vjp) for parent, vjp in node.edges if below[id(parent)]]
-    if len(with_parameters) < 2 or not any(parent.edges for parent, _ in with_parameters):
+    """Whether a result meets, in more than a sum or a list, something with other arrays, which it lacks."""
+    edges = [(parent, vjp, below[id(parent)]) for parent, vjp in node.edges if below[id(parent)]]
+    if not any(parent.edges for parent, *_ in edges) or not any(a - b and b - a for *_, a in edges for *_, b in edges):
         return False
     ones = np.ones(np.shape(node.data))
-    return not all(np.ptp(np.asarray(vjp(ones))) < 1e-9 for _, vjp in with_parameters)
+    return not all(np.ptp(np.asarray(vjp(ones))) < 1e-9 for _, vjp, _ in edges)

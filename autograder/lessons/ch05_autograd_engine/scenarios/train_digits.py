@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.lessons.ch05_autograd_engine.scenarios.composed import is_composed
 from autograder.lessons.ch05_autograd_engine.scenarios.engine import (
     _as_floats,
     _explained,
@@ -29,12 +28,11 @@ def noted_gradients(
         sample: arrays x, W, b and V, whose gradients are computed during the training, with the engine as it is then.
 
     Returns:
-        The number of calls to `Tensor.backward` (`calls`); whether the second one's graph is a network (`composed`, see
-        `is_composed`; True where a graph cannot be walked); the grads of all passes in one flat array (`grads`), the
+        The number of calls to `Tensor.backward` (`calls`); the grads of all passes in one flat array (`grads`), the
         distinct lists of shapes (`layouts`) and each pass's index into them (`passes`); the gradients of the sample.
     """
     original = submission.Tensor.backward
-    own_tape = has_its_own_tape(submission)
+    own_tape = _has_its_own_tape(submission)
     gradients: dict[str, Any] = {}
     noted: list[Any] = []
     passes: list[int] = []
@@ -43,8 +41,6 @@ def noted_gradients(
 
     def noting(self: Any, args: Any, kwargs: Any) -> Any:
         nonlocal calls, size, shapes
-        if calls == 1:
-            gradients["composed"] = own_tape or is_composed(self)
         result, leaves = _one_pass(submission, original, own_tape, self, args, kwargs)
         calls += 1
         if calls == 2:
@@ -88,7 +84,7 @@ def with_gradients_of_another(
     not run the other training, so that the submission cannot remember that training's labels.
     """
     original = submission.Tensor.backward
-    own_tape = has_its_own_tape(submission)
+    own_tape = _has_its_own_tape(submission)
     noted = _pass_by_pass(grads, passes, layouts)
 
     def replacing(self: Any, args: Any, kwargs: Any) -> Any:
@@ -106,6 +102,34 @@ def with_gradients_of_another(
         return submission.train_digits(X, y, X_test, seed)
     finally:
         submission.Tensor.backward = original
+
+
+def with_random_gradients(submission: Any, X: Any, y: Any, X_test: Any, seed: int, drawn: int) -> Any:
+    """The labels of X_test after a training whose grads are replaced by small random numbers, pass by pass."""
+    original = submission.Tensor.backward
+    own_tape = _has_its_own_tape(submission)
+    rng = np.random.default_rng(drawn)
+
+    def replacing(self: Any, args: Any, kwargs: Any) -> Any:
+        result, leaves = _one_pass(submission, original, own_tape, self, args, kwargs)
+        for leaf in leaves:
+            if _has_grad(leaf):
+                leaf.grad = (0.01 * rng.normal(size=np.shape(leaf.grad))).astype(_grad(leaf).dtype)
+        return result
+
+    try:
+        submission.Tensor.backward = _outermost(original, replacing)
+        return submission.train_digits(X, y, X_test, seed)
+    finally:
+        submission.Tensor.backward = original
+
+
+def _has_its_own_tape(submission: Any) -> bool:
+    """Whether the graph cannot be walked; if so, tensors of earlier trainings are gone from `_leaves_with_grads`."""
+    own_tape = has_its_own_tape(submission)
+    if own_tape:
+        gc.collect()
+    return own_tape
 
 
 def _outermost(original: Any, instead: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
@@ -161,7 +185,7 @@ def grads_that_move_the_loss(submission: Any, X: Any, y: Any, X_test: Any, seed:
     ends at the first pass that adds different grads.
     """
     original = submission.Tensor.backward
-    own_tape = has_its_own_tape(submission)
+    own_tape = _has_its_own_tape(submission)
     noted: list[list[float]] = []
     turned = passed = 0
 
