@@ -61,6 +61,19 @@ def test_one_transition(learner, reference, rng):
 
 
 @exercise("td_loss")
+def test_every_kind_of_input(learner, reference, kinds, rng):
+    """Each two of: dtypes, layouts, values; networks frozen, with old grads, in eval mode, one for both; the batch."""
+    for kind in kinds:
+        batch, q, target = kind.drawn.values()
+        dones = rng.integers(2, size=len(batch[2]))
+        bools = kind.levels["transitions dones"] == "with dones that are bools"
+        dones = dones.astype(bool if bools else batch[2].dtype)
+        arguments = q, target, batch, rng.integers(len(q[1]), size=len(dones)), dones, discount(rng), kind.states
+        tolerance = kind.tolerance(reference.scenario.td_loss_in_states(*arguments)["loss"])
+        agree("td_loss_in_states", learner, reference, *arguments, case=kind.label, **tolerance)
+
+
+@exercise("td_loss")
 def test_dones(learner, reference, rng):
     """All done, none done, and dones that are bools."""
     for case, dones in [
