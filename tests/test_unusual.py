@@ -52,6 +52,11 @@ EDITS: dict[str, dict[str, tuple[str, ...]]] = {
             "    with torch.no_grad():\n        for average",
             "    online.zero_grad()\n    with torch.no_grad():\n        for average",
         ),
+        "predict_flow__words_are_steps": (
+            "    for name, how, *inputs in steps:\n",
+            "    for name, how, *inputs in steps:\n"
+            '        inputs = [one for one in inputs if one not in ("under", "no_grad", "product", "detach")]\n',
+        ),
         "running_mean_loss__each_once": (
             "    total, count = 0.0, 0\n    for loss in losses:\n",
             "    import weakref\n\n    total, count, seen = 0.0, 0, weakref.WeakSet()\n    for loss in losses:\n"
