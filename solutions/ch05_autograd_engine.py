@@ -515,7 +515,8 @@ Tensor.register_hook = register_hook
 # np.mean(labels == y[1100:])
 # ```
 #
-# **Points count only for at least 8 backward passes that the network learns from.** The grader tests this in three ways:
+# **Points count only for at least 8 backward passes that the network learns from.** The grader tests this in three
+# ways:
 #
 # - It replaces the grads by random numbers: the network learns nothing.
 # - It replaces them, on the 211 images, by those of another training: the network learns what that training learned.

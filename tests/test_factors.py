@@ -242,7 +242,7 @@ def test_a_reason_for_what_is_there_is_named(missing: Callable[[str, str], list[
         ("[double", "it cannot be read"),
         ("[double]\nshapes = 3\n", "double has no 'shapes': there are arrays, cases, objects, same, without"),
         ('[double]\narrays = { x = "int8" }\n', "double: x is 'int8', which is none of float, float64, whole, number"),
-        ('[double]\nobjects = { x = "net" }\n', "double: x is 'net', which is none of module, tensor"),
+        ('[double]\nobjects = { x = "net" }\n', "double: x is 'net', which is none of module"),
         ('[double]\nwithout."layout" = "a"\n', "“layout” names no argument: write “x: layout columns”"),
         ("[halve]\n", "halve is no exercise of the lesson"),
     ],

@@ -14,6 +14,60 @@ from course.syllabus import find_lesson
 UNUSUAL = Path(__file__).with_name("unusual")
 """A folder for each lesson; a file's name begins with its exercise."""
 EDITS: dict[str, dict[str, tuple[str, ...]]] = {
+    "ch04_detachment": {
+        "straight_through_round__float_for_half": (
+            "    return x + (torch.round(x) - x).detach()\n",
+            "    x = x.float() if x.itemsize == 2 else x\n    return x + (torch.round(x) - x).detach()\n",
+        ),
+        "straight_through_round__clears_grad": (
+            "    return x + (torch.round(x) - x).detach()\n",
+            "    if x.is_leaf:\n        x.grad = None\n    return x + (torch.round(x) - x).detach()\n",
+        ),
+        "td_loss__zero_grad": ("    q = q_net(", "    q_net.zero_grad()\n    q = q_net("),
+        "td_loss__views_of_states": (
+            'q_net(batch["states"])',
+            'q_net(batch["states"].view(-1).view(len(batch["actions"]), -1))',
+        ),
+        "td_loss__always_requires_grad": (
+            "    return torch.nn.functional.mse_loss(q, y)\n",
+            "    loss = torch.nn.functional.mse_loss(q, y)\n"
+            "    return loss if loss.requires_grad else loss.requires_grad_()\n",
+        ),
+        "td_loss__detaches_parameters_alone": (
+            '    with torch.no_grad():\n        best = target_net(batch["next_states"])',
+            "    if True:\n        fixed = {name: p.detach() for name, p in target_net.named_parameters()}\n"
+            '        best = torch.func.functional_call(target_net, fixed, batch["next_states"])',
+        ),
+        "freeze__zeros_for_none": (
+            "        parameter.requires_grad_(False)\n",
+            "        parameter.requires_grad_(False)\n"
+            "        parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad\n",
+        ),
+        "freeze__back_to_training": ("    return len(matching)\n", "    module.train()\n    return len(matching)\n"),
+        "ema_update__reshape_may_copy": (
+            "average.mul_(decay).add_(new, alpha=1 - decay)",
+            "average.reshape(-1).mul_(decay).add_(new.reshape(-1), alpha=1 - decay)",
+        ),
+        "ema_update__clears_grads_of_online": (
+            "    with torch.no_grad():\n        for average",
+            "    online.zero_grad()\n    with torch.no_grad():\n        for average",
+        ),
+        "predict_flow__words_are_steps": (
+            "    for name, how, *inputs in steps:\n",
+            "    for name, how, *inputs in steps:\n"
+            '        inputs = [one for one in inputs if one not in ("under", "no_grad", "product", "detach")]\n',
+        ),
+        "running_mean_loss__each_once": (
+            "    total, count = 0.0, 0\n    for loss in losses:\n",
+            "    import weakref\n\n    total, count, seen = 0.0, 0, weakref.WeakSet()\n    for loss in losses:\n"
+            "        if loss in seen:\n            continue\n        seen.add(loss)\n",
+        ),
+        "running_mean_loss__nothing_is_0": ("    if count == 0:\n", "    if not total:\n"),
+        "running_mean_loss__constants_left_out": (
+            "        total += loss.item()\n",
+            "        if not loss.requires_grad:\n            continue\n        total += loss.item()\n",
+        ),
+    },
     "ch05_autograd_engine": {
         "unbroadcast__float64_for_nothing": (
             "    if g.shape == shape:\n",

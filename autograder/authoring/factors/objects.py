@@ -14,9 +14,5 @@ OBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "names": ("with a tied parameter",),
         "buffers": ("with a buffer",),
     },
-    "tensor": {
-        "origin": ("in the middle of a graph", "that requires no gradient"),
-        "grads": ("with a grad",),
-    },
 }
 """By kind: its factors."""

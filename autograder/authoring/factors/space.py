@@ -11,7 +11,7 @@ arguments; `below` bounds whole numbers. `same = ["g", "x"]` says that two argum
 table `every` has reasons for all exercises of the lesson.
 
 Scenarios build what is no array: `objects = { q_net = "module" }` says of which kind it is, and a kind has factors of
-its own. Modules and tensors have those of `objects.py`, all others those that the lesson lists:
+its own. Modules have those of `objects.py`, all others those that the lesson lists:
 
     [kinds.graph]
     names = ["without names", "all of one name"]
@@ -112,7 +112,7 @@ class Space:
         if self.same:
             first, second = self.same
             found.append(((CASE, SAME), self._one_shape(first, second)))
-            for factor in ("values", "layout", "dtype"):
+            for factor in ("values", "layout", "dtype", *self.objects.get(first, ())):
                 pair = f"{first} {factor}", f"{second} {factor}"
                 if levels.keys() >= set(pair):
                     found.append(((SAME, *pair), _alike(pair)))

@@ -19,8 +19,8 @@ from autograder.places import ROOT
 from autograder.wording import counted, enumeration
 
 UNDER_THE_RULE = (
-    *("ch01_computation_graph", "ch02_chain_rule", "ch03_accumulation", "ch05_autograd_engine", "ch06_vjps"),
-    *("ch07_mlp_backprop", "ch08_custom_functions"),
+    *("ch01_computation_graph", "ch02_chain_rule", "ch03_accumulation", "ch04_detachment", "ch05_autograd_engine"),
+    *("ch06_vjps", "ch07_mlp_backprop", "ch08_custom_functions"),
 )
 """The lessons of this course that have a `factors.toml`; `build --check` lists those that do not have one yet."""
 SHOWN = 6

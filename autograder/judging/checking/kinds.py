@@ -101,9 +101,14 @@ class Kind:
         The keys are an argument and a factor, as in `"module mode"`; a usual state is `"plain"`, a usual layout
         `"rows"`. `"same object"` is `"twice"` where the arguments that may be one object are.
         """
-        found = {name: level for name, level in self.levels.items() if name.partition(" ")[0] in self.cover.objects}
+        found = {one: self.levels[one] for name in self.cover.objects for one in self._states_of(name)}
         found |= {SAME: self.levels[SAME]} if self.cover.same else {}
         return found | {f"{name} layout": self.levels.get(f"{name} layout", ROWS) for name in self.cover.arrays}
+
+    def _states_of(self, name: str) -> list[str]:
+        """The factors of an object, which may be drawn as arrays, too."""
+        of_arrays = {f"{name} {factor}" for factor in ("values", "dtype", "layout") if name in self.cover.arrays}
+        return [one for one in self.levels if one.startswith(f"{name} ") and one not in of_arrays]
 
     @cached_property
     def layout(self) -> str:
@@ -130,7 +135,7 @@ class Kind:
             said = [IN_WORDS.get(one, one) for one in mentioned(levels)]
             words += [f"{name} {' and '.join(said)}"] if said else []
         for name in self.cover.objects:
-            said = mentioned({one: level for one, level in self.levels.items() if one.startswith(f"{name} ")})
+            said = mentioned({one: level for one, level in self.levels.items() if one in self._states_of(name)})
             words += [f"{name} {', '.join(said)}"] if said else []
         return "; ".join(words)
 

@@ -31,6 +31,15 @@ def test_one_update(learner, reference, rng):
 
 
 @exercise("ema_update")
+def test_every_kind_of_module(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts, values; frozen and tied parameters, old grads, eval mode, buffers."""
+    for kind in kinds:
+        arguments = *kind.drawn.values(), kind.options["decay"], kind.states
+        tolerance = kind.tolerance((), list(kind.drawn.values()))
+        agree("averaged_in_states", learner, reference, *arguments, case=kind.label, **tolerance)
+
+
+@exercise("ema_update")
 def test_extreme_decays(learner, reference, rng):
     """decay = 0 copies online, decay = 1 leaves target, 0.999 hardly moves it."""
     for decay in (0.0, 0.999, 1.0, 0.5):

@@ -11,14 +11,19 @@ def digit(rng):
     return int(rng.integers(1, 10))
 
 
-def check_frozen(scenario, learner, reference, rng, names, *arguments: Any, case: str):
-    """Check which parameters are frozen, one by one, then the count and the rest. One of the names is random."""
+def check_frozen(scenario, learner, reference, rng, names, *arguments: Any, case: str, prefix: str | None = None):
+    """Check which parameters are frozen, one by one, then the count and the rest. One of the names is random.
+
+    Args:
+        prefix: the last argument, if there is none.
+    """
     arguments = ([*names, f"beside{rng.integers(10_000)}.weight"], *arguments)
+    prefix = arguments[-1] if prefix is None else prefix
     expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
     flags = [name for name, value in expected.items() if isinstance(value, str)]
     for name in flags:
         wrong = "was frozen and must not be" if expected[name] == "trainable" else "is not frozen"
-        expect(got.get(name) == expected[name], f"{name} {wrong}: the prefix is '{arguments[-1]}'.", case=case)
+        expect(got.get(name) == expected[name], f"{name} {wrong}: the prefix is '{prefix}'.", case=case)
     got, expected = ({name: value for name, value in of.items() if name not in flags} for of in (got, expected))
     compare(got, expected, case=case)
 
@@ -152,6 +157,15 @@ def test_nothing_matches(learner, reference, rng):
     for prefix in ("weight", "layer", f"layer{i}.w", f"layer{i}.weight.data", "tail"):
         check_frozen("frozen", learner, reference, rng, names, prefix, case=f"no name matches '{prefix}'")
     check_drawn(learner, reference, rng)
+
+
+@exercise("freeze")
+def test_every_kind_of_module(learner, reference, kinds, rng):
+    """Each two of: prefixes; parameters frozen before, tied, with and without grads; eval mode; buffers."""
+    for kind in kinds:
+        names, prefix = kind.options.values()
+        arguments = [*names, f"drawn{rng.integers(10_000)}"], prefix, kind.states
+        check_frozen("frozen_in_states", learner, reference, rng, *arguments, case=kind.label, prefix=prefix)
 
 
 @exercise("freeze")

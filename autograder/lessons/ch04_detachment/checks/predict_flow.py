@@ -156,6 +156,16 @@ def test_random_steps(learner, reference, rng):
 
 
 @exercise("predict_flow")
+def test_every_kind_of_program(learner, reference, kinds, rng):
+    """Each two of: what asks for a gradient late, one name twice in a product, words of steps as names, spare steps."""
+    for kind in kinds:
+        letters = dict(zip("abkhpstuvwL", rng.permutation(list("abcdefghijklmnop")).tolist(), strict=False))
+        arguments = kind.options["steps"], letters, kind.states
+        got, expected = (who.scenario.predict_flow_in_states(*arguments) for who in (learner, reference))
+        expect_close(got, expected, names=("the answer",), case=kind.label, rtol=0, atol=0)
+
+
+@exercise("predict_flow")
 def test_longer_programs(learner, reference, rng):
     """Longer programs given as steps."""
     for size in (5, 6, 8, 12):

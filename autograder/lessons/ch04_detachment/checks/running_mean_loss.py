@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from autograder.judging import agree, compare, exercise, expect
 
 
@@ -36,6 +38,17 @@ def test_any_iterable(learner, reference, rng):
             values = losses(rng, count)
             case = f"a {kind} of {count} loss{'es' * (count > 1)}"
             agree("mean_of", learner, reference, values, kind, case=case)
+
+
+@exercise("running_mean_loss")
+def test_every_kind_of_losses(learner, reference, kinds, rng):
+    """Each two of: counts, iterables, shapes, dtypes, values, one loss twice, and losses without a graph."""
+    for kind in kinds:
+        values = np.array(losses(rng, kind.options["count"]))
+        sort = kind.levels["losses values"]
+        values *= {"all 0": 0.0, "negative": -1.0}.get(sort, 1.0)
+        values *= 10.0 ** rng.choice([-6, 6], len(values)) if sort == "small and large" else 1.0
+        agree("mean_in_states", learner, reference, values.tolist(), kind.states, case=kind.label, atol=1e-20)
 
 
 @exercise("running_mean_loss")

@@ -89,6 +89,15 @@ def test_in_the_middle_of_a_graph(learner, reference, rng):
 
 
 @exercise("straight_through_round")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, old grads."""
+    for kind in kinds:
+        arguments = kind.drawn["x"], kind.drawn["g"], kind.states
+        tolerance = kind.tolerance((), (*kind.drawn.values(), 1.0))
+        agree("rounded_in_states", learner, reference, *arguments, case=kind.label, **tolerance)
+
+
+@exercise("straight_through_round")
 def test_no_gradient_asked(learner, reference, rng):
     """An x that requires no gradient is rounded, and nothing requires one afterwards."""
     for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():

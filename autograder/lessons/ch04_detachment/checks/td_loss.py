@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import F32, F64, SINGLE, agree, exercise, random
+from autograder.judging import F32, F64, SINGLE, agree, compare, exercise, on_case, random
 
 
 def network(rng, d, actions, dtype=F64):
@@ -58,6 +58,21 @@ def test_one_transition(learner, reference, rng):
         q, target = network(rng, d, actions), network(rng, d, actions)
         batch = transitions(rng, 1, d, actions, [done])
         agree("two_networks", learner, reference, q, target, batch, discount(rng), case=case)
+
+
+@exercise("td_loss")
+def test_every_kind_of_input(learner, reference, kinds, rng):
+    """Each two of: dtypes, layouts, values; networks frozen, with old grads, in eval mode, one for both; the batch."""
+    for kind in kinds:
+        batch, q, target = kind.drawn.values()
+        dones = rng.integers(2, size=len(batch[2]))
+        bools = kind.levels["transitions dones"] == "with dones that are bools"
+        dones = dones.astype(bool if bools else batch[2].dtype)
+        arguments = q, target, batch, rng.integers(len(q[1]), size=len(dones)), dones, discount(rng), kind.states
+        expected = reference.scenario.td_loss_in_states(*arguments)
+        with on_case(kind.label):
+            got = learner.scenario.td_loss_in_states(*arguments)
+        compare(got, expected, case=kind.label, **kind.tolerance(expected["loss"]))
 
 
 @exercise("td_loss")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.lessons.ch04_detachment.scenarios.modules import _module, _named, _same
+from autograder.lessons.ch04_detachment.scenarios.modules import _equal, _in_states, _module, _named, _same, _state_of
 from autograder.lessons.ch04_detachment.scenarios.steps import _data
 
 
@@ -33,6 +33,30 @@ def _freeze(submission: Any, module: torch.nn.Module, prefix: str) -> dict[str, 
     )
     result["A parameter's values changed; freezing changes requires_grad alone"] = any(
         not np.array_equal(values[name], _data(parameter)) for name, parameter in after.items() if name in values
+    )
+    return result
+
+
+def frozen_in_states(submission: Any, names: list[str], prefix: str, states: dict[str, str]) -> dict[str, Any]:
+    """Like `frozen`, for a module in the states before the call that `states` says; and what changes beside it."""
+    tied = [names[0], "tied.again"] if states["module names"] == "with a tied parameter" else []
+    buffers = {"layer1.running_mean": np.ones(3)} if states["module buffers"] == "with a buffer" else {}
+    module = _in_states(_module(_sized(names), buffers, tied), "module", states)
+    before, objects = _state_of(module, "module"), _named(module)
+    values = {name: _data(parameter) for name, parameter in objects.items()}
+    count = submission.freeze(module, prefix)
+    after = _state_of(module, "module")
+    result: dict[str, Any] = {"the count": count}
+    result |= {name: "trainable" if parameter.requires_grad else "frozen" for name, parameter in _named(module).items()}
+    result["The module has other parameters than before"] = not _same(objects, _named(module))
+    result["The module was switched to another mode"] = after["module.training"] != before["module.training"]
+    result["A parameter's .grad changed; freezing changes requires_grad alone"] = any(
+        not _equal(after.get(name), value) for name, value in before.items() if name.endswith(".grad")
+    )
+    result["A parameter's values changed; freezing changes requires_grad alone"] = any(
+        not np.array_equal(values[name], _data(parameter))
+        for name, parameter in _named(module).items()
+        if name in values
     )
     return result
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
+from autograder.worker.returned import array as copied
 from autograder.worker.returned import plain
 
 
@@ -33,6 +35,30 @@ def _module(parameters: dict, buffers: dict | None = None, tied: Sequence[str] =
         holder, last = _holder(module, name)
         holder.register_parameter(last, module.get_parameter(tied[0]))
     return module
+
+
+def _in_states(module: torch.nn.Module, name: str, states: Mapping[str, str]) -> torch.nn.Module:
+    """The module with parameters, grads and mode as `states` says of the argument `name`."""
+    parameters = list(module.parameters())
+    frozen = {"frozen": parameters, "frozen in part": parameters[:1]}.get(states[f"{name} parameters"], [])
+    for parameter in frozen:
+        parameter.requires_grad_(False)
+    for parameter in parameters if states.get(f"{name} grads") == "with grads" else ():
+        parameter.grad = torch.full(parameter.shape, 0.5, dtype=parameter.dtype)
+    return module.train(states[f"{name} mode"] != "in eval mode")
+
+
+def _state_of(module: torch.nn.Module, name: str) -> dict[str, Any]:
+    """What a function that only reads a module leaves as it is: all but the values."""
+    found: dict[str, Any] = {f"{name}.training": [part.training for part in module.modules()]}
+    for of, parameter in _named(module).items():
+        found[f"{name}.{of}.requires_grad"] = parameter.requires_grad
+        found[f"{name}.{of}.grad"] = None if parameter.grad is None else copied(parameter.grad)
+    return found
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(one, other))
 
 
 def _named(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:

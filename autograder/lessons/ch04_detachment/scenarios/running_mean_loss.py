@@ -27,6 +27,30 @@ def mean_of(submission: Any, values: list[float], kind: str, dtype: str = "float
 
 
 @torch.enable_grad()
+def mean_in_states(submission: Any, values: list[float], states: dict[str, str]) -> dict[str, Any]:
+    """The mean of losses of the shape, dtype and origin that `states` says, in an iterable of its kind."""
+    sort, graph = states["losses iterable"], states["losses graph"]
+    shape = {"of shape (1,)": (1,), "of shape (1, 1)": (1, 1)}.get(states["losses shape"], ())
+    dtype = {"in float32": "float32", "in bfloat16": "bfloat16"}.get(states["losses dtype"], "float64")
+    losses = [_loss(value, dtype, shape) for value in values]
+    if graph != "plain":
+        losses = [loss.detach().requires_grad_(graph == "that are leaves") for loss in losses]
+    if states["losses identity"] == "one of them twice":
+        losses.append(losses[0])
+    given: Any = losses
+    if sort == "from a generator":
+        given = (loss for loss in losses)
+    elif sort == "that are a dict's values":
+        given = dict(enumerate(losses)).values()
+    flags = [loss.requires_grad for loss in losses]
+    mean = _mean(submission, given)
+    changed = [loss.requires_grad for loss in losses] != flags or any(
+        loss.grad is not None for loss in losses if loss.is_leaf
+    )
+    return {**mean, "The losses are other ones afterwards: their requires_grad or .grad changed": changed}
+
+
+@torch.enable_grad()
 def mean_of_nothing(submission: Any, kind: str) -> dict[str, bool]:
     """What running_mean_loss does with an empty iterable of this kind."""
     kinds: dict[str, Any] = {"list": [], "tuple": (), "generator": iter(())}

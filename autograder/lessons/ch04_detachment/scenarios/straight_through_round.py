@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from autograder.lessons.ch04_detachment.scenarios.steps import _backward, _data
+from autograder.worker.layout import laid_out
 from autograder.worker.returned import plain
 
 
@@ -19,6 +20,32 @@ def rounded(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
     y = plain(submission.straight_through_round(leaf))
     _backward(y, torch.tensor(g))
     return {"y": _data(y), "dx": _data(leaf.grad), "x afterwards": _data(leaf)}
+
+
+@torch.enable_grad()
+def rounded_in_states(submission: Any, x: np.ndarray, g: np.ndarray, states: dict[str, str]) -> dict[str, Any]:
+    """Like `rounded`, for an x of the origin, precision and layout that `states` says."""
+    origin, precision = states["tensor origin"], states["tensor precision"]
+    dtype = None if precision == "plain" else getattr(torch, precision.removeprefix("in "))
+    leaf = laid_out(torch.tensor(np.array(x)).to(dtype), states["x layout"])
+    upstream = laid_out(torch.tensor(np.array(g)).to(dtype), states["g layout"])
+    leaf.requires_grad_(origin != "that requires no gradient")
+    if states["tensor grads"] == "with a grad":
+        leaf.grad = torch.full(leaf.shape, 0.5, dtype=leaf.dtype)
+    tensor = leaf.view_as(leaf) if origin == "in the middle of a graph" else leaf
+    y = plain(submission.straight_through_round(tensor))
+    told = "The result requires a gradient, and x does not"
+    asked = {told: not leaf.requires_grad and isinstance(y, torch.Tensor) and y.requires_grad}
+    _backward(y, upstream)
+    right = isinstance(y, torch.Tensor) and y.dtype == leaf.dtype
+    y, dx, after = (one.double() if isinstance(one, torch.Tensor) and dtype else one for one in (y, leaf.grad, leaf))
+    return {
+        **asked,
+        "The result has another dtype than x": not right,
+        "y": _data(y),
+        "dx": _data(dx),
+        "x afterwards": _data(after),
+    }
 
 
 @torch.enable_grad()

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from autograder.lessons.ch04_detachment.scenarios.modules import _equal, _in_states, _state_of
 from autograder.lessons.ch04_detachment.scenarios.steps import GRADIENTS_OFF, _backward, _data
+from autograder.worker.layout import laid_out
 from autograder.worker.returned import plain
 
 
@@ -62,6 +64,63 @@ def two_networks(submission: Any, q_net: dict, target_net: dict, batch: dict, ga
     loss = _td_loss(submission, q, target, _tensors(batch), gamma)
     _td_backward(loss, q, target)
     return {**_wrong_kinds(loss), "loss": _data(loss), "dW": _data(q.weight.grad), "db": _data(q.bias.grad)}
+
+
+@torch.enable_grad()
+def td_loss_in_states(
+    submission: Any,
+    q_net: list,
+    target_net: list,
+    batch: list,
+    actions: np.ndarray,
+    dones: np.ndarray,
+    gamma: float,
+    states: dict[str, str],
+) -> dict[str, Any]:
+    """The loss and the gradients of networks and a batch in these states; then what should be as it was before."""
+    networks = {"q_net": _laid_out_linear(q_net, states["q_net layout"])}
+    twice = states["same object"] == "twice"
+    networks |= {} if twice else {"target_net": _laid_out_linear(target_net, states["target_net layout"])}
+    for name, network in networks.items():
+        _in_states(network, name, states)
+    grads = states["transitions grads"] != "plain"
+    floats = {
+        name: laid_out(torch.tensor(np.array(array)), states["batch layout"]).requires_grad_(grads and "states" in name)
+        for name, array in zip(("states", "next_states", "rewards"), batch, strict=True)
+    }
+    tensors = {**floats, "actions": torch.tensor(actions), "dones": torch.tensor(dones)}
+    given = {name: _data(tensor) for name, tensor in tensors.items()}
+    before = {name: _state_of(network, name) | _parameters_of(network, name) for name, network in networks.items()}
+    q = networks["q_net"]
+    loss = _td_loss(submission, q, networks.get("target_net", q), tensors, gamma)
+    left: dict[str, Any] = _wrong_kinds(loss)
+    for name, network in networks.items():
+        after = _state_of(network, name) | _parameters_of(network, name)
+        for what, value in before[name].items():
+            left[f"{what} is another after td_loss"] = not _equal(after.get(what), value)
+    for name, tensor in tensors.items():
+        left[f"batch[{name}] is another after td_loss"] = not np.array_equal(_data(tensor), given[name])
+        flow = isinstance(tensor.grad, torch.Tensor) or tensor.requires_grad is not (grads and "states" in name)
+        left[f"batch[{name}] has a gradient, or another requires_grad, after td_loss"] = flow
+    left["the loss requires a gradient"] = "yes" if isinstance(loss, torch.Tensor) and loss.requires_grad else "no"
+    _backward(loss)
+    left["loss"] = _data(loss)
+    for name, network in networks.items():
+        left |= {f"{name}.{of}.grad": _data(parameter.grad) for of, parameter in network.named_parameters()}
+    left["a gradient flows through y into batch[next_states]"] = floats["next_states"].grad is not None
+    return left
+
+
+def _laid_out_linear(arrays: list, layout: str) -> torch.nn.Linear:
+    """A linear network whose parameters lie in memory in this way."""
+    network = _linear(dict(zip("Wb", arrays, strict=True)))
+    for name, parameter in list(network.named_parameters()):
+        network.register_parameter(name, torch.nn.Parameter(laid_out(parameter.detach(), layout)))
+    return network
+
+
+def _parameters_of(network: torch.nn.Module, name: str) -> dict[str, Any]:
+    return {f"{name}.{of}": _data(parameter) for of, parameter in network.named_parameters()}
 
 
 @torch.enable_grad()
