@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.weak import TensorWeakRef
 
 from autograder.lessons.ch04_detachment.scenarios.modules import _mean
 
@@ -118,18 +119,18 @@ def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
 
     A graph is alive as long as its leaf is, which each of its nodes keeps.
     """
-    leaves: list[Any] = []
+    leaves: list[TensorWeakRef] = []
     most = 0
 
     def watched(value: float) -> torch.Tensor:
         leaf = torch.tensor(value, dtype=torch.float64, requires_grad=True)
         loss = 1 * (1 * leaf)
         if loss.grad_fn is not None:  # gradients may be off when the generator runs
-            leaves.append(torch._C._WeakTensorRef(leaf))
+            leaves.append(TensorWeakRef(leaf))
         return loss
 
     def alive() -> int:
-        return sum(not leaf.expired() for leaf in leaves)
+        return sum(leaf() is not None for leaf in leaves)
 
     def count() -> None:
         nonlocal most
