@@ -61,8 +61,8 @@ HOW = """\
 then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
 stuck, `check("{first}", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The
 *core* exercises are the path; the *stretch* ones can wait. Any way to the right answers earns the points: how you get
-there is up to you, unless a text says *Points count only …* or forbids a function. If Python says that `check` is not
-defined, the kernel has been restarted: run the notebook's first cell again.
+there is up to you, unless a text says *Points count only …* or forbids a function. Python says that
+`check` is not defined? Then the kernel has been restarted: run the notebook's first cell again.
 """
 """The text below the introduction of every notebook."""
 
