@@ -225,12 +225,13 @@ def test_it_judges_and_names_as_the_solutions_do(written: AnswerBook, tmp_path: 
 
 @pytest.fixture
 def released(tmp_path: Path) -> Released:
-    """A folder with a lesson's checks and its book, and nothing else."""
+    """A folder with a lesson's checks, the rows that they draw from and its book, and nothing else."""
 
     def make(book: AnswerBook) -> Path:
         here, there = Places(), Places(tmp_path)
         for folder in (here.checks(LESSON.slug), here.scenarios(LESSON.slug)):
             shutil.copytree(folder, there.folder(LESSON.slug) / folder.name)
+        shutil.copy(here.covering(LESSON.slug), there.covering(LESSON.slug))
         there.answer_book(LESSON.slug).write_bytes(book.to_bytes())
         return tmp_path
 

@@ -10,6 +10,8 @@ import nbformat
 import pytest
 from conftest import ROOT, Command, run_backprop
 from test_new_course import ANSWERS, LINE, WRITTEN, fill_in
+from test_skeleton import LESSON as VJPS
+from test_skeleton import WRITTEN as WRITTEN_IN_VJPS
 
 from autograder.authoring.release import release
 from autograder.authoring.skeleton import new_exercise
@@ -41,7 +43,7 @@ point = true
 
 [[cube_vjp]]
 says = "dx of y = x³."
-checks = ["test_smallest_case"]
+checks = ["test_smallest_case", "test_every_kind_of_input"]
 """
 SECTION = {
     "WRITE ME: the rule that learners implement.": "`dx = g 3 x²`.",
@@ -85,7 +87,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
         for name, texts in WRITTEN.items()
     }
-    fill_in(folder, written | {f"book/{GRAPH}.md": SECTION})
+    factors = {f"lessons/{GRAPH}/factors.toml": WRITTEN_IN_VJPS[f"{VJPS}/factors.toml"]}
+    fill_in(folder, written | {f"book/{GRAPH}.md": SECTION} | factors)
     with (folder / "lessons" / GRAPH / "contract.toml").open("a", encoding="utf-8") as contract:
         contract.write(ROWS)
     done = run_backprop("build", cwd=folder)
