@@ -19,8 +19,8 @@ def report(
         str,
         typer.Option(
             "--format",
-            help="One or more of terminal, json, html, csv, junit, gradescope, github, canvas, moodle, blackboard, "
-            "brightspace, nbgrader; with commas between.",
+            help="One or more of terminal, json, html, csv, junit, gradescope, github, canvas, canvas-feedback, "
+            "moodle, blackboard, brightspace, nbgrader; with commas between.",
         ),
     ] = "terminal",
     student: Annotated[str | None, typer.Option(help="Only this student, with the feedback in full.")] = None,

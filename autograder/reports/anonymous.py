@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from autograder.judging.records.results import SubmissionResult
 
-NAMED = ("canvas", "moodle", "blackboard", "brightspace", "nbgrader", "gradescope")
+NAMED = ("canvas", "canvas-feedback", "moodle", "blackboard", "brightspace", "nbgrader", "gradescope")
 """Formats that are useless without names."""
 
 

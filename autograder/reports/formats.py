@@ -23,6 +23,7 @@ MAKERS = {
     "gradescope": ("autograder.reports.gradescope_report", "GradescopeReport"),
     "github": ("autograder.reports.github_summary", "GithubSummary"),
     "canvas": ("autograder.reports.platforms.canvas", "CanvasReport"),
+    "canvas-feedback": ("autograder.reports.canvas_feedback", "CanvasFeedback"),
     "moodle": ("autograder.reports.platforms.moodle", "MoodleReport"),
     "nbgrader": ("autograder.reports.platforms.nbgrader", "NbgraderReport"),
     "blackboard": ("autograder.reports.platforms.blackboard", "BlackboardReport"),

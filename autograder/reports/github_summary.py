@@ -6,14 +6,14 @@ import os
 import sys
 from pathlib import Path
 
-from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 from autograder.judging.records.status import EXCUSED
-from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
-from autograder.reports.feedback import GLYPHS, WRONG
+from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
-from autograder.reports.safety import fenced, inert, prose
+from autograder.reports.markdown import feedback
+from autograder.reports.safety import inert, prose
 from autograder.reports.statistics import ClassStatistics, stuck_on
-from autograder.wording import counted, in_points, points_in_words
+from autograder.wording import counted, in_points
 
 LIMIT = 1024 * 1024
 """Largest summary of a step in bytes; GitHub shows nothing of a larger one."""
@@ -45,7 +45,7 @@ class GithubSummary(Report):
         self._statistics.add(work)
         if self._alone:
             for result in work.results:
-                for part in _feedback(result):
+                for part in feedback(result):
                     self._keep(part)
             for row in work.uncounted:
                 self._keep(f"**{prose(row.status)}** {prose(row.message)}\n\n")
@@ -121,27 +121,3 @@ def _points(result: SubmissionResult) -> str:
         return EXCUSED
     points = f"{in_points(result.points)}/{in_points(result.max_points)}"
     return points if result.status == "graded" else f"{points} {prose(result.status)}"
-
-
-def _feedback(result: SubmissionResult) -> list[str]:
-    """One student's feedback on a lesson: headline and table, then each exercise that fails."""
-    lesson = lesson_of(result.lesson)
-    title = prose(f"{lesson.title} ({result.lesson})" if lesson else result.lesson)
-    points = points_in_words(result.points, result.max_points)
-    head = [f"### {title}: {EXCUSED if result.status == EXCUSED else points}", ""]
-    if was_handed_in(result):
-        head += [f"{inert(result.file)}, sha256 {inert(result.sha256[:12])}, {prose(result.isolation)}", ""]
-    if result.message or result.status != "graded":
-        head += [f"**{prose(result.status)}** {prose(result.message)}", ""]
-    if result.exercises:
-        head += ["| | Exercise | Points | |", "| --- | --- | ---: | --- |"]
-        head += [
-            f"| {GLYPHS.get(graded.status, WRONG)[0]} | {inert(graded.name)} | "
-            f"{in_points(graded.points)}/{in_points(graded.max_points)} | {prose(graded.status)} |"
-            for graded in result.exercises
-        ]
-    return ["\n".join([*head, ""]), *[_details(graded) for graded in stuck_on(result)], "\n"]
-
-
-def _details(graded: ExerciseResult) -> str:
-    return f"\n<details><summary>{inert(graded.name)}</summary>\n\n{fenced(graded.message)}\n</details>\n"
