@@ -26,7 +26,7 @@ FOLDER = Path(platform_imports.__file__).parent
 PLATFORMS = sorted(
     {*NAMED, *(name for name, (module, _) in MAKERS.items() if ".platforms." in module)} - {"canvas-feedback"}
 )
-"""All platforms for which `backprop report` writes points; `reports/test_canvas_feedback.py` has the rules of comments."""
+"""All platforms for which `backprop report` writes points. For comments see `reports/test_canvas_feedback.py`."""
 ADA, BOB, EVE, KIM, LOU = CLASS
 MORE_TIME = '[[extension]]\nstudent = "Ada King"\nlesson = "ch06"\ndays = 3\n'
 

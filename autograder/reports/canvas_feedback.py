@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 import nbformat
-from rich.console import Console
 
 from autograder.judging.records.results import SubmissionResult
 from autograder.new_files import refuse_link
@@ -23,6 +22,7 @@ from autograder.reports.class_results import StudentWork, lesson_of, was_handed_
 from autograder.reports.feedback import print_feedback
 from autograder.reports.formats import Order, Report
 from autograder.reports.markdown import feedback
+from autograder.reports.screen import Screen
 from autograder.wording import counted, some
 
 IN_A_DOWNLOAD = re.compile(r"[^_/]+(_LATE)?_\d+_\d+_[^/]+")
@@ -79,7 +79,7 @@ def _comments(result: SubmissionResult) -> str:
     if lesson is None:
         return f"# {result.points:g} of {result.max_points:g} points\n"
     out = io.StringIO()
-    print_feedback(Console(file=out, width=WIDTH, color_system=None, legacy_windows=False), lesson, result, hints=0)
+    print_feedback(Screen(file=out, width=WIDTH, color_system=None, legacy_windows=False), lesson, result, hints=0)
     return "".join(f"# {line}".rstrip() + "\n" for line in out.getvalue().splitlines())
 
 

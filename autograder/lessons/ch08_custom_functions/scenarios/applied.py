@@ -144,21 +144,32 @@ def _saved(y: torch.Tensor) -> list[torch.Tensor]:
     return [plain(tensor) for tensor in _saved_tensors(node) if tensor is not None] if isinstance(node, _Node) else []
 
 
-def _has_attributes(y: torch.Tensor, cls: Any) -> bool:
+def _has_attributes(y: torch.Tensor, cls: Any, before: set[int]) -> bool:
     """Whether a tensor or an array is reached from the attributes of a result's ctx (its grad_fn) or of its class.
 
-    Containers, objects and the closures of functions are searched, but not modules and classes.
+    Args:
+        before: ids of the tensors and arrays that were reached from the class before it was applied, as constants are.
     """
-    values = list(vars(y.grad_fn).values()) if y.grad_fn is not None else []
-    values += [value for name, value in vars(cls).items() if not name.startswith("_")]
-    seen = set()
+    of_ctx = _reached(list(vars(y.grad_fn).values()) if y.grad_fn is not None else [])
+    return bool(of_ctx or _of_class(cls) - before)
+
+
+def _of_class(cls: Any) -> set[int]:
+    """The ids of the tensors and arrays that are reached from the attributes of a class."""
+    return _reached([value for name, value in vars(cls).items() if not name.startswith("_")])
+
+
+def _reached(values: list[Any]) -> set[int]:
+    """The ids of tensors and arrays among values, and in their containers, objects and closures, but not in modules."""
+    found: set[int] = set()
+    seen: set[int] = set()
     for value in values:
-        if isinstance(value, torch.Tensor | np.ndarray):
-            return True
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, dict):
+        if isinstance(value, torch.Tensor | np.ndarray):
+            found.add(id(value))
+        elif isinstance(value, dict):
             values += value.values()
         elif isinstance(value, list | tuple | set):
             values += value
@@ -166,7 +177,7 @@ def _has_attributes(y: torch.Tensor, cls: Any) -> bool:
             values += [*inspect.getclosurevars(value).nonlocals.values(), value.__defaults__]
         elif not isinstance(value, type | ModuleType):
             values += getattr(value, "__dict__", {}).values()
-    return False
+    return found
 
 
 def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: float) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _laid,
     _leaf,
     _of_apply,
+    _of_class,
     _saved,
     _second,
     _still_alive,
@@ -161,11 +162,11 @@ def kept(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
     """The bytes kept between the passes, the result, and the gradient for a g of ones."""
     cls = _class(submission, function)
     leaf = _leaf(x)
-    live = LiveStorages()
+    live, before = LiveStorages(), _of_class(cls)
     with out_of_reach(live):
         y = _applied(cls, leaf)
         made = _still_alive(live, y)
-    attribute, saved = _has_attributes(y, cls), storage_bytes(_saved(y))
+    attribute, saved = _has_attributes(y, cls, before), storage_bytes(_saved(y))
     return {
         NO_GRAPH: not y.requires_grad,
         ATTRIBUTE: attribute,

@@ -19,6 +19,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _has_attributes,
     _laid,
     _leaf,
+    _of_class,
     _rule,
     _saved,
     _still_alive,
@@ -104,21 +105,30 @@ def two_losses(
 
 @_watched
 def kept_of_logits(submission: Any, logits: np.ndarray, targets: np.ndarray) -> dict[str, Any]:
-    """The bytes kept between the passes, the logits' included, without those of the targets and the loss."""
+    """The bytes kept between the passes, without the targets, which existed before, and the loss.
+
+    `made` leaves out the logits; `alive` counts them, too, if they are kept.
+    """
     cls = _class(submission, "FusedCrossEntropy")
     leaf, rows = _leaf(logits), torch.tensor(targets)
-    live = LiveStorages()
+    live, before = LiveStorages(), _of_class(cls)
     with out_of_reach(live):
         loss = _applied(cls, leaf * 1, rows)
+        alive = _still_alive(live, loss)
+        del loss
+    live = LiveStorages()
+    with out_of_reach(live):
+        loss = _applied(cls, leaf, rows)
         made = _still_alive(live, loss)
     saved = storage_bytes([rows, *_saved(loss)]) - storage_bytes([rows])
     _first(loss, leaf, torch.ones_like(loss))  # it must also be usable
     return {
         "saved": saved,
         "made": made,
+        "alive": alive,
         "loss": _data(loss),
         NO_GRAPH: not loss.requires_grad,
-        ATTRIBUTE: _has_attributes(loss, cls),
+        ATTRIBUTE: _has_attributes(loss, cls, before),
     }
 
 
