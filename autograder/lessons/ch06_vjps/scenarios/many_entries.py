@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-_MATRICES: list[tuple[int, ...]] = [(230, 270)] * 3
+_MATRICES: list[tuple[int, ...]] = [(180, 220)] * 3
 _SHAPES: dict[str, list[tuple[int, ...]]] = {
     "add_vjp": _MATRICES,
     "mul_vjp": _MATRICES,
-    "matmul_vjp": [(10, 11), (10, 9_000), (9_000, 11)],
+    "matmul_vjp": [(10, 11), (10, 3_000), (3_000, 11)],
     "sum_vjp": [(30_000,), (2, 30_000)],
-    "max_vjp": [(30_000,), (3, 30_000)],
+    "max_vjp": [(15_000,), (3, 15_000)],
     "relu_vjp": _MATRICES[:2],
     "sigmoid_vjp": [(200, 100)] * 2,
     "tanh_vjp": [(200, 100)] * 2,
@@ -22,7 +22,7 @@ _SHAPES: dict[str, list[tuple[int, ...]]] = {
     "layernorm_vjp": [(1_400, 25), (1_400, 25), (25,), (25,)],
     "rmsnorm_vjp": [(1_600, 25), (1_600, 25), (25,)],
     "batchnorm_vjp": [(60, 800), (60, 800), (800,), (800,)],
-    "embedding_vjp": [(4_500, 20), (6_000, 20)],
+    "embedding_vjp": [(3_000, 20), (4_000, 20)],
     "conv2d_vjp": [(1, 4, 54, 54), (1, 4, 56, 56), (4, 4, 3, 3), (4,)],
     "maxpool2d_vjp": [(2, 4, 40, 40), (2, 4, 80, 80)],
     "attention_vjp": [(115, 32)] * 4,
@@ -39,7 +39,7 @@ def _many_entries(name: str, seed: int) -> list[Any]:
         "max_vjp": [0],
         "maxpool2d_vjp": [2],
         "cross_entropy_vjp": [rng.integers(25, size=1_200)],
-        "embedding_vjp": [rng.permutation(6_000)[:4_500]],
+        "embedding_vjp": [rng.permutation(4_000)[:3_000]],
     }
     return arrays + others.get(name, [])
 
