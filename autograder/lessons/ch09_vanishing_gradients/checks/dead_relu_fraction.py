@@ -91,6 +91,9 @@ def test_relus_inside_of_modules(learner, reference, rng):
     check_share(learner, reference, "nested", stack, points(rng, 8, 3), case="a ReLU inside of a module")
     stack = relu_layers(rng, 3, *some_kinds(rng, 2))
     check_share(learner, reference, "twice", stack, points(rng, 8, 3), case="one ReLU module that runs twice")
+    stack = relu_layers(rng, 3, *some_kinds(rng, 2))
+    case = "a ReLU of a class derived from torch.nn.ReLU"
+    check_share(learner, reference, "derived", stack, points(rng, 8, 3), case=case)
 
 
 @exercise("dead_relu_fraction")

@@ -72,6 +72,17 @@ def test_other_weights_do_not_count(learner, reference, rng):
 
 
 @exercise("layer_gradient_norms")
+def test_linears_of_derived_classes(learner, reference, rng):
+    """An instance of a class derived from Linear is a Linear, like out_proj in PyTorch's attention."""
+    for case, kind, widths in [
+        ("Linears of a class of the caller's", "derived", (2, 3, 3)),
+        ("a model with MultiheadAttention, whose out_proj is a Linear", "attention", (2, 4, 4, 3)),
+    ]:
+        X, y = batch(rng, 5, widths[0], widths[-1])
+        check_norms(learner, reference, kind, layers(rng, *widths), X, y, case=case)
+
+
+@exercise("layer_gradient_norms")
 def test_the_mode_of_the_model(learner, reference, rng):
     """BatchNorm normalises with the batch in train mode and with running statistics in eval mode."""
     for mode in ("train", "eval"):

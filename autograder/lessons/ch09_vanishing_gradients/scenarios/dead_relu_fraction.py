@@ -46,6 +46,10 @@ class _WritesIntoReLU(torch.nn.Module):
         return self.last(h)
 
 
+class _DerivedReLU(torch.nn.ReLU):
+    """A ReLU of the caller's."""
+
+
 class _Raises(torch.nn.Module):
     """Runs its layers, then raises."""
 
@@ -66,6 +70,9 @@ RELU_KINDS: dict[str, Callable[[Sequence[dict]], torch.nn.Module]] = {
     ),
     "nested": lambda layers: torch.nn.Sequential(_chain(layers[:-1], "relu"), torch.nn.ReLU(), _linear(layers[-1])),
     "twice": _TwiceTheSameReLU,
+    "derived": lambda layers: torch.nn.Sequential(
+        _linear(layers[0]), _DerivedReLU(), _linear(layers[1]), torch.nn.ReLU(), _linear(layers[2])
+    ),
     "in place": _WritesIntoReLU,
     "batchnorm": _with_batchnorm,
     "raises": _Raises,
