@@ -59,9 +59,10 @@ def test_order_of_modules(learner, reference, rng):
 
 @exercise("layer_gradient_norms")
 def test_a_linear_that_runs_twice(learner, reference, rng):
-    """One module, one weight, one norm: of the sum of both gradients."""
-    X, y = batch(rng, 5, 2, 3)
-    check_norms(learner, reference, "recurrent", layers(rng, 2, 4, 4, 3), X, y, case="a Linear that runs twice")
+    """One module, one weight, one norm: of the sum of both gradients. Two modules with one weight have two norms."""
+    for case, kind in [("a Linear that runs twice", "recurrent"), ("two Linears that have one weight", "tied")]:
+        X, y = batch(rng, 5, 2, 3)
+        check_norms(learner, reference, kind, layers(rng, 2, 4, 4, 3), X, y, case=case)
 
 
 @exercise("layer_gradient_norms")

@@ -64,6 +64,7 @@ class _Raises(torch.nn.Module):
 
 RELU_KINDS: dict[str, Callable[[Sequence[dict]], torch.nn.Module]] = {
     "relu": lambda layers: _chain(layers, "relu"),
+    "alone": lambda layers: torch.nn.ReLU(),
     "sigmoid": lambda layers: _chain(layers, "sigmoid"),
     "mixed": lambda layers: torch.nn.Sequential(
         _linear(layers[0]), torch.nn.ReLU(), _linear(layers[1]), torch.nn.Sigmoid(), _linear(layers[2])

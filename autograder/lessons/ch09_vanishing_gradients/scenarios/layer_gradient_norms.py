@@ -42,6 +42,20 @@ class _Recurrent(torch.nn.Module):
         return self.last(torch.tanh(self.middle_again(h)))
 
 
+class _Tied(torch.nn.Module):
+    """Two of its Linears have one weight."""
+
+    def __init__(self, layers: Sequence[dict]) -> None:
+        super().__init__()
+        self.first, self.middle, self.last = map(_linear, layers)
+        self.again = _linear(layers[1])
+        self.again.weight = self.middle.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = torch.tanh(self.middle(torch.tanh(self.first(x))))
+        return self.last(torch.tanh(self.again(h)))
+
+
 class _Embedded(torch.nn.Module):
     """Has weights outside of Linears: a scale, a LayerNorm and a convolution."""
 
@@ -98,6 +112,7 @@ KINDS: dict[str, Callable[[Sequence[dict]], torch.nn.Module]] = {
     "one linear": lambda layers: _linear(layers[0]),
     "head first": _HeadFirst,
     "recurrent": _Recurrent,
+    "tied": _Tied,
     "embedded": _Embedded,
     "derived": _of_derived,
     "attention": _Attention,

@@ -66,9 +66,11 @@ def check_large_scores(learner, reference, rng, name):
                 agree("attention", learner, reference, q, k, v, block, case=case, **EXACT)
             else:
                 g = random(rng, (2, 3))
-                agree("attention_vjp", learner, reference, g, q, k, v, block, case=case, rtol=1e-7, atol=1e-9)
-    if name == "chunked_attention":  # there is no float64 of the log-sum-exp that would be right for the vjp
-        for told, first in [("all scores about −1e12", -1e12), ("all scores about 1e12", 1e12)]:
+                # dq is a sum of ds · k, whose terms cancel, and each ds has the rounding of a score
+                atol = 1e-9 if abs(first) < 2000 else 1e-5
+                agree("attention_vjp", learner, reference, g, q, k, v, block, case=case, rtol=1e-7, atol=atol)
+    if name == "chunked_attention":
+        for told, first in [("all scores below −900,000", -1e6), ("all scores above 1,000,000", 1e6)]:
             k = first + rng.permutation(5).astype(F64)[:, None]  # whole numbers: the scores are exact
             arguments = np.array([[1.0], [2.0]]), k, random(rng, (5, 3)), 2
             agree("attention", learner, reference, *arguments, case=f"{told}, {counts(2, 5, 2)}", **EXACT)
