@@ -31,6 +31,8 @@ def test_loss_and_gradient(learner, reference, rng):
     """The mean loss and g (p − y) / n."""
     for case, (n, c) in BATCHES.items():
         agree("cross_entropy", learner, reference, *batch(rng, n, c), not_one(rng), case=case)
+    logits, targets = batch(rng, 2, 300)[0], rng.integers(256, 300, size=2)  # more classes than 8 bits count
+    agree("cross_entropy", learner, reference, logits, targets, not_one(rng), case="300 classes")
 
 
 @exercise("FusedCrossEntropy")

@@ -91,6 +91,12 @@ def test_relus_inside_of_modules(learner, reference, rng):
     check_share(learner, reference, "nested", stack, points(rng, 8, 3), case="a ReLU inside of a module")
     stack = relu_layers(rng, 3, *some_kinds(rng, 2))
     check_share(learner, reference, "twice", stack, points(rng, 8, 3), case="one ReLU module that runs twice")
+    stack = relu_layers(rng, 3, *some_kinds(rng, 2))
+    case = "a ReLU of a class derived from torch.nn.ReLU"
+    check_share(learner, reference, "derived", stack, points(rng, 8, 3), case=case)
+    dead, units = int(rng.integers(1, 20)), int(rng.integers(20, 40))
+    X = np.where(np.arange(units) < dead, -1, 1) * (np.abs(points(rng, 8, units)) + 0.1)
+    check_share(learner, reference, "alone", [], X, case="the model is a ReLU itself")
 
 
 @exercise("dead_relu_fraction")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 
@@ -53,6 +54,17 @@ def test_quotients_that_are_no_floats(learner, reference, rng):
         ("from 1e200 to 1e-200, eleven layers", 11, 1e40, 1e-200),
     ]:
         check_decay(learner, reference, some_norms(rng, n, factor, last), case)
+
+
+@exercise("decay_per_layer")
+def test_smallest_and_largest_floats(learner, reference, rng):
+    """Any positive float is a norm: denormal ones, and the largest of all."""
+    smallest, largest = math.ulp(0.0), sys.float_info.max
+    a, b, c = (int(number) for number in rng.choice(np.arange(2, 20), size=3, replace=False))
+    between = some_norms(rng, 9, 1e-60, 1e240)
+    check_decay(learner, reference, [a * smallest, b * smallest, c * smallest], "three denormal norms")
+    check_decay(learner, reference, [a * smallest, *between, largest], "from a denormal norm to the largest float")
+    check_decay(learner, reference, [largest, *between[::-1], smallest], "from the largest float to the smallest")
 
 
 @exercise("decay_per_layer", promise="instrumented")

@@ -73,6 +73,8 @@ def test_structure(learner, rng):
         message = "The outputs are probabilities or their logarithms. Return logits: the loss has the softmax in it."
         expect(not got["softmax"], message, case=case)
         expect(got["train mode"], "The network is not in train mode.", case=case)
+        message = "Two networks have the same weights: leave the random generator unseeded."
+        expect(not got["seeded"], message, case=case)
 
 
 # The ratio of the first to the last hidden gradient norm of fresh networks. 2,160 honest ones (five orders in the

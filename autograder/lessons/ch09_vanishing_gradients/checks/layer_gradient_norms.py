@@ -59,9 +59,10 @@ def test_order_of_modules(learner, reference, rng):
 
 @exercise("layer_gradient_norms")
 def test_a_linear_that_runs_twice(learner, reference, rng):
-    """One module, one weight, one norm: of the sum of both gradients."""
-    X, y = batch(rng, 5, 2, 3)
-    check_norms(learner, reference, "recurrent", layers(rng, 2, 4, 4, 3), X, y, case="a Linear that runs twice")
+    """One module, one weight, one norm: of the sum of both gradients. Two modules with one weight have two norms."""
+    for case, kind in [("a Linear that runs twice", "recurrent"), ("two Linears that have one weight", "tied")]:
+        X, y = batch(rng, 5, 2, 3)
+        check_norms(learner, reference, kind, layers(rng, 2, 4, 4, 3), X, y, case=case)
 
 
 @exercise("layer_gradient_norms")
@@ -69,6 +70,17 @@ def test_other_weights_do_not_count(learner, reference, rng):
     """LayerNorm and convolutions have weights, too."""
     X, y = batch(rng, 5, 2, 3)
     check_norms(learner, reference, "embedded", layers(rng, 2, 4, 3), X, y, case="a model with LayerNorm and Conv1d")
+
+
+@exercise("layer_gradient_norms")
+def test_linears_of_derived_classes(learner, reference, rng):
+    """An instance of a class derived from Linear is a Linear, like out_proj in PyTorch's attention."""
+    for case, kind, widths in [
+        ("Linears of a class of the caller's", "derived", (2, 3, 3)),
+        ("a model with MultiheadAttention, whose out_proj is a Linear", "attention", (2, 4, 4, 3)),
+    ]:
+        X, y = batch(rng, 5, widths[0], widths[-1])
+        check_norms(learner, reference, kind, layers(rng, *widths), X, y, case=case)
 
 
 @exercise("layer_gradient_norms")

@@ -46,6 +46,10 @@ class _WritesIntoReLU(torch.nn.Module):
         return self.last(h)
 
 
+class _DerivedReLU(torch.nn.ReLU):
+    """A ReLU of the caller's."""
+
+
 class _Raises(torch.nn.Module):
     """Runs its layers, then raises."""
 
@@ -60,12 +64,16 @@ class _Raises(torch.nn.Module):
 
 RELU_KINDS: dict[str, Callable[[Sequence[dict]], torch.nn.Module]] = {
     "relu": lambda layers: _chain(layers, "relu"),
+    "alone": lambda layers: torch.nn.ReLU(),
     "sigmoid": lambda layers: _chain(layers, "sigmoid"),
     "mixed": lambda layers: torch.nn.Sequential(
         _linear(layers[0]), torch.nn.ReLU(), _linear(layers[1]), torch.nn.Sigmoid(), _linear(layers[2])
     ),
     "nested": lambda layers: torch.nn.Sequential(_chain(layers[:-1], "relu"), torch.nn.ReLU(), _linear(layers[-1])),
     "twice": _TwiceTheSameReLU,
+    "derived": lambda layers: torch.nn.Sequential(
+        _linear(layers[0]), _DerivedReLU(), _linear(layers[1]), torch.nn.ReLU(), _linear(layers[2])
+    ),
     "in place": _WritesIntoReLU,
     "batchnorm": _with_batchnorm,
     "raises": _Raises,

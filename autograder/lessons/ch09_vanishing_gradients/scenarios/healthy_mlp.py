@@ -23,13 +23,31 @@ def _healthy(submission: Any, seed: int, sizes: tuple) -> Any:
     return submission.healthy_mlp(*sizes)
 
 
+def _seeds(submission: Any, seed: int, sizes: tuple) -> bool:
+    """Whether two networks, made from different states of the generator, are equal or leave the generator equal.
+
+    That some weights are equal does not tell: how they are initialised is the submission's choice.
+    """
+    found = []
+    for number in range(2):
+        model = _healthy(submission, seed + 1 + number, sizes)
+        state = torch.get_rng_state()
+        weights = (
+            [linear.weight for linear in _of(model, torch.nn.Linear)] if isinstance(model, torch.nn.Module) else []
+        )
+        found.append((state, weights))
+    (state, weights), (other_state, other_weights) = found
+    same_weights = len(weights) == len(other_weights) and all(map(torch.equal, weights, other_weights))
+    return torch.equal(state, other_state) or bool(weights and same_weights)
+
+
 @torch.enable_grad()
 def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -> dict[str, Any]:
     """What modules() finds, what runs, and whether x and the first block's addition to it pass blocks of zeros.
 
     The latter does not depend on the initialisation, because a branch may be initialised with zeros.
     """
-    model = _healthy(submission, seed, sizes)
+    model, seeded = _healthy(submission, seed, sizes), _seeds(submission, seed, sizes)
     if not isinstance(model, torch.nn.Module):
         return {"a module": False}
     inputs = torch.tensor(X)
@@ -53,6 +71,7 @@ def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -
         "softmax": logits.ndim == 2
         and any(torch.allclose(f(logits).sum(1), torch.ones(len(X)), atol=1e-4) for f in (torch.exp, torch.clone)),
         "train mode": model.training,
+        "seeded": seeded,
     }
     draw = torch.Generator().manual_seed(seed)
     with torch.no_grad():

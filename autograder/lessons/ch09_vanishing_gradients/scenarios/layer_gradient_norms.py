@@ -42,6 +42,20 @@ class _Recurrent(torch.nn.Module):
         return self.last(torch.tanh(self.middle_again(h)))
 
 
+class _Tied(torch.nn.Module):
+    """Two of its Linears have one weight."""
+
+    def __init__(self, layers: Sequence[dict]) -> None:
+        super().__init__()
+        self.first, self.middle, self.last = map(_linear, layers)
+        self.again = _linear(layers[1])
+        self.again.weight = self.middle.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = torch.tanh(self.middle(torch.tanh(self.first(x))))
+        return self.last(torch.tanh(self.again(h)))
+
+
 class _Embedded(torch.nn.Module):
     """Has weights outside of Linears: a scale, a LayerNorm and a convolution."""
 
@@ -61,13 +75,47 @@ class _Embedded(torch.nn.Module):
         return self.last(torch.tanh(h))
 
 
+class _Derived(torch.nn.Linear):
+    """A Linear of the caller's."""
+
+
+def _of_derived(layers: Sequence[dict]) -> torch.nn.Module:
+    """A chain whose first Linear is of a derived class."""
+    model = _chain(layers, "tanh")
+    model[0].__class__ = _Derived
+    return model
+
+
+class _Attention(torch.nn.Module):
+    """Attention between the rows of the batch; its out_proj is an instance of a class derived from Linear."""
+
+    def __init__(self, layers: Sequence[dict]) -> None:
+        super().__init__()
+        first, middle, last = map(_linear, layers)
+        self.first = first
+        self.mix = torch.nn.MultiheadAttention(middle.in_features, 2, dtype=middle.weight.dtype)
+        self.last = last
+        with torch.no_grad():
+            entries = torch.arange(self.mix.in_proj_weight.numel(), dtype=middle.weight.dtype)
+            self.mix.in_proj_weight.copy_(entries.sin().view_as(self.mix.in_proj_weight))
+            self.mix.out_proj.weight.copy_(middle.weight)
+            self.mix.out_proj.bias.copy_(middle.bias)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = self.first(x)
+        return self.last(h + self.mix(h, h, h)[0])
+
+
 KINDS: dict[str, Callable[[Sequence[dict]], torch.nn.Module]] = {
     "sigmoid": lambda layers: _chain(layers, "sigmoid"),
     "tanh": lambda layers: _chain(layers, "tanh"),
     "one linear": lambda layers: _linear(layers[0]),
     "head first": _HeadFirst,
     "recurrent": _Recurrent,
+    "tied": _Tied,
     "embedded": _Embedded,
+    "derived": _of_derived,
+    "attention": _Attention,
     "batchnorm": _with_batchnorm,
 }
 

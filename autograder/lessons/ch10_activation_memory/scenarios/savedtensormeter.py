@@ -28,6 +28,8 @@ def _program(kind: str, n: int, m: int, device: str) -> list[Any]:
         return [h * h, h.sin(), h.t() @ h]
     if kind == "a view of a part":
         return [(2 * x)[:, :1].sin()]
+    if kind == "a view of a part, detached":
+        return [x * (2 * x)[:, :1].detach()]
     if kind == "a view that repeats one row":
         return [(2 * x[:1]).expand(n, m).sin()]
     if kind == "two views that begin at different places":

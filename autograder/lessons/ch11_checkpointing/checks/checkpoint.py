@@ -96,7 +96,7 @@ def test_dropout(learner, reference, rng):
 @exercise("checkpoint", promise="instrumented")
 def test_computed_again(learner, reference, rng):
     """The technique: the gradients are those of fn's second run, one of them a right one, and not all is kept."""
-    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
+    for case, shape in {"one entry": (1,), "a matrix": (2, 3), "five axes": (2, 1, 1, 2, 1)}.items():
         arguments = *(random(rng, shape) for _ in range(3)), three_factors(rng, shape)
         case = f"fn changes between the passes, {case}"
         followed("computed_again", learner, reference, *arguments, case=case, every=False)

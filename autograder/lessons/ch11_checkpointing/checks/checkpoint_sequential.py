@@ -74,7 +74,7 @@ def test_segments_computed_again(learner, reference, rng):
 @exercise("checkpoint_sequential", promise="instrumented")
 def test_every_segment(learner, reference, rng):
     """Each layer runs twice; the order of the second runs shows the segments."""
-    for n_layers, segments in [(4, 2), (3, 3), (2, 1), (5, 2), (7, 3), (8, 3), (11, 4), (10, 6)]:
+    for n_layers, segments in [(4, 2), (3, 3), (2, 1), (5, 2), (7, 3), (8, 3), (11, 4), (10, 6), (14, 14), (21, 2)]:
         case = cut(n_layers, segments)
         arguments = random(rng, (2, 3)), stack(rng, [3] * (n_layers + 1)), segments, random(rng, (2, 3))
         arguments = *arguments, three_factors(rng, (2, 3))

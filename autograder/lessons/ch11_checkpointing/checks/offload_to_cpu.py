@@ -23,14 +23,14 @@ def test_the_same_gradients(learner, reference, rng):
 @exercise("offload_to_cpu")
 def test_a_copy_is_kept(learner, reference, rng):
     """What is done to the original afterwards makes no difference."""
-    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
+    for case, shape in {"one entry": (1,), "a matrix": (2, 3), "five axes": (1, 2, 1, 1, 2)}.items():
         agree("changed_later", learner, reference, random(rng, shape), random(rng, shape), case=case)
 
 
 @exercise("offload_to_cpu", promise="instrumented")
 def test_originals_are_let_go(learner, reference, rng):
     """Nothing holds what was saved, the copy aside."""
-    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
+    for case, shape in {"one entry": (1,), "a matrix": (2, 3), "five axes": (1, 2, 1, 1, 2)}.items():
         agree("originals", learner, reference, random(rng, shape), random(rng, shape), case=case)
 
 

@@ -179,6 +179,13 @@ def test_fractions(learner, reference, rng):
     for n in (2, 3, 4, 5, 6):
         costs, sizes = ([value / 8 for value in integers(rng, n, 1, 40)] for _ in range(2))
         check_plan(learner, reference, costs, sizes, tight_budget(rng, sizes), case=f"{n} layers, fractions")
+    for eighths, words in [((1, 5), "just above"), ((3, 7), "just below")]:  # what rounding makes smaller, and larger
+        costs = [value / 8 for value in integers(rng, 5, 1, 40)]
+        sizes = [float(rng.integers(1, 5)) + float(rng.choice(eighths)) / 8 for _ in range(5)]
+        least, case = least_memory(sizes), f"5 layers, sizes {words} a half or a whole number"
+        check_plan(learner, reference, costs, sizes, least, case=f"{case}, a budget that the lightest plan just meets")
+        case = f"{case}, a budget that is 1/8 too small"
+        expect_raises(ValueError, learner.plan_checkpoints, costs, sizes, least - 1 / 8, case=case)
 
 
 @exercise("plan_checkpoints")

@@ -79,6 +79,11 @@ def test_leaves_inside_of_modules(learner, reference, rng):
         check_name(learner, reference, "nonfinite", ("nested", setting), points(rng), case="layers inside of blocks")
     check_name(learner, reference, "nonfinite", ("leaf", math.inf), points(rng), case="the model is a leaf")
     check_name(learner, reference, "nonfinite", ("leaf", None), points(rng), case="the model is a leaf, and fine")
+    for which in ("Identity", "Dropout", "Flatten"):
+        x = points(rng)
+        x[0, int(rng.integers(3))] = math.nan
+        case = f"x has a nan, and the first layer is {which}"
+        check_name(learner, reference, "nonfinite", ("passes on", (some_names(rng, 2), which)), x, False, case=case)
     for after in (True, False):
         case = f"the model's own forward makes a nan, {'before' if after else 'behind'} its last layer"
         check_name(learner, reference, "nonfinite", ("between", (some_names(rng, 2), after)), points(rng), case=case)
@@ -101,10 +106,11 @@ def test_outputs_of_all_kinds(learner, reference, rng):
     """Tuples, lists and dicts of tensors, numbers, None and text; an LSTM; float32; integers."""
     places = {"tuple": "tuple", "list": "list", "dict": "dict", "deep": "list in the tuple in the dict", None: ""}
     for place, words in places.items():
-        setting = some_names(rng, 3), place
         what = f"a nan in the {words}" if words else "all finite"
-        case = f"the output is a tuple with a list and a dict in it, {what}"
-        check_name(learner, reference, "nonfinite", ("packed", setting), points(rng), case=case)
+        for derived in (False, True) if place in ("tuple", "dict") else (False,):
+            inside = "a named tuple, a list and an OrderedDict" if derived else "a list and a dict"
+            setting, case = (some_names(rng, 3), place, derived), f"the output is a tuple with {inside} in it, {what}"
+            check_name(learner, reference, "nonfinite", ("packed", setting), points(rng), case=case)
     for weight in (math.nan, float(rng.uniform())):
         x = random(rng, (4, 2, 3))
         case = "an LSTM" + (" with a nan in its weights" if math.isnan(weight) else "")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -75,6 +76,19 @@ class _Packed(torch.nn.Module):
             bad if self.place == place else x for place in ("tuple", "list", "dict", "deep")
         )
         return first, [second, None, "text"], {"a": third, "b": (3.0, [fourth])}, x.argmax()
+
+
+class _Named(NamedTuple):
+    values: Any
+    index: Any
+
+
+class _PackedInDerived(_Packed):
+    """The same with classes that are derived from tuple and dict, as PyTorch's operations and models return them."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        first, second, third, index = super().forward(x)
+        return _Named(first, 0), second, OrderedDict(third), index
 
 
 class _Unpacks(torch.nn.Module):
@@ -168,8 +182,13 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
         }
         return _InOrder(modules, [*names, *names])
     if kind == "packed":
-        names, place = setting
-        return _InOrder({names[0]: _Spoils(None), names[1]: _Packed(place), names[2]: _Unpacks()}, names)
+        names, place, derived = setting
+        packed = _PackedInDerived(place) if derived else _Packed(place)
+        return _InOrder({names[0]: _Spoils(None), names[1]: packed, names[2]: _Unpacks()}, names)
+    if kind == "passes on":  # layers that change nothing, or only the shape
+        names, which = setting
+        first = {"Identity": torch.nn.Identity, "Dropout": torch.nn.Dropout, "Flatten": torch.nn.Flatten}[which]()
+        return _InOrder({names[0]: first, names[1]: _Spoils(None)}, names)
     if kind == "whole":  # registered in another order than they run; the place of a nan in what the second one gives
         (last, packed, large, unpacks, mode), place, training = setting
         of_blocks = {

@@ -66,8 +66,8 @@ def check_spreads(learner, reference, rng, name):
 
 
 def check_shapes_of_eps(learner, reference, rng, name):
-    """Matrices of samples, one sample in three axes, none."""
-    for shape in [(2, 3), (1, 1, 1), (0,), (3, 0)]:
+    """Matrices of samples, one sample in three axes, many axes, none."""
+    for shape in [(2, 3), (1, 1, 1), (2, 1, 1, 3), (1, 2, 1, 1, 2), (0,), (3, 0)]:
         agree_on_estimates(learner, reference, rng, name, shape, f"eps has shape {shape}")
     agree_on_estimates(learner, reference, rng, name, (3, 2), "eps has shape (3, 2)")
 

@@ -50,7 +50,7 @@ def test_choices(learner, reference, rng):
 @exercise("gumbel_softmax_st")
 def test_batches(learner, reference, rng):
     """Leading axes, a batch of one, a single category."""
-    for shape in [(3, 2), (2, 3), (1, 3), (2, 1, 4), (3, 3), (0, 3)]:
+    for shape in [(3, 2), (2, 3), (1, 3), (2, 1, 4), (1, 2, 1, 2, 3), (3, 3), (0, 3)]:
         agree_on_choice(learner, reference, rng, shape, temperature(rng), f"logits have shape {shape}")
     for shape in [(1,), (2, 1)]:
         agree_on_choice(learner, reference, rng, shape, temperature(rng), f"a single category, shape {shape}")
@@ -80,6 +80,21 @@ def test_ties(learner, reference, rng):
 
 
 @exercise("gumbel_softmax_st")
+def test_scores_that_hardly_differ(learner, reference, rng):
+    """The largest score is larger by its last bit: an exponential or a quotient of it may be the same number."""
+    for dtype in (F64, F32):
+        about = rng.uniform(0.5, 3, size=(6, 1)).astype(dtype) * rng.choice([-1, 1], size=(6, 1)).astype(dtype)
+        tiny = dtype(1e-17) * rng.uniform(1, 9, size=(6, 1)).astype(dtype)
+        for told, logits in [
+            ("neighbours among the floats", np.hstack([about, np.nextafter(about, dtype(9)), about])),
+            ("of about 1e-17", np.hstack([-tiny, tiny, 2 * tiny])),
+        ]:
+            arguments = logits, temperature(rng), np.zeros_like(logits)
+            case = f"scores that are {told}, {np.dtype(dtype)}"
+            agree("only_chosen", learner, reference, *arguments, case=case, rtol=0, atol=0)
+
+
+@exercise("gumbel_softmax_st")
 def test_temperatures(learner, reference, rng):
     """A tiny tau and a huge one: the same choice, and the gradient that belongs to the temperature."""
     for case, tau, dtype in [
@@ -91,6 +106,10 @@ def test_temperatures(learner, reference, rng):
     ]:
         for shape in [(3,), (4, 3)]:
             agree_on_choice(learner, reference, rng, shape, tau, f"{case}, shape {shape}", dtype)
+    # 1e45 is no float32, and 3e38 makes quotients that float32 hardly tells apart; gradients are 0, denormal or both
+    for tau, dtype in [(1e45, F32), (3e38, F32), (1.5e308, F64)]:
+        arguments = random(rng, (8, 3), dtype), tau, noise(rng, (8, 3), dtype)
+        agree("only_chosen", learner, reference, *arguments, case=f"tau = {tau:g}, {np.dtype(dtype)}", rtol=0, atol=0)
     for shape in [(3,), (4, 3)]:  # otherwise all probabilities are 0 or 1, and the gradient is 0
         tau, gumbels = 1e-3, noise(rng, shape)
         logits = 1e-3 * random(rng, shape) + 1.0 - gumbels

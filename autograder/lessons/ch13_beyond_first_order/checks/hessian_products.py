@@ -65,7 +65,7 @@ def check_product_with_the_hessian(learner, reference, rng, name):
 
 def check_shapes_of_x(learner, reference, rng, name):
     """H·v has the shape of x, whatever that is."""
-    for shape in [(2, 3), (), (1, 1), (2, 1, 3)]:
+    for shape in [(2, 3), (), (1, 1), (2, 1, 3), (1, 2, 1, 1, 2)]:
         for function in ("polynomial", "network"):
             agree_on_product(
                 learner, reference, rng, name, function, shape, f"{FORMULAS[function]}, x has shape {shape}"

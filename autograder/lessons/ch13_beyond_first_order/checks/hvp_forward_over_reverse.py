@@ -60,10 +60,10 @@ def test_no_hessian(learner, reference, rng):
 @exercise("hvp_forward_over_reverse")
 def test_tangent_goes_forward(learner, reference, rng):
     """One derivative for gradients that go back and another one for tangents: both must be in the result, once each."""
-    for size in (1, 3):
+    for size in (1, 3, 1000, (2, 1, 1, 2, 1)):
         x, v, a = random(rng, size), random(rng, size), rng.uniform(0.5, 1.5, size=size)
         back, ahead = rng.uniform(1.5, 2, size=size), rng.uniform(0.5, 0.8, size=size)
-        case = f"f has one rule for gradients and one for tangents, x has {size} entr{'y' if size == 1 else 'ies'}"
+        case = f"f has one rule for gradients and one for tangents, x has shape {x.shape}"
         agree("which_way", learner, reference, "hvp_forward_over_reverse", x, v, a, back, ahead, case=case)
 
 

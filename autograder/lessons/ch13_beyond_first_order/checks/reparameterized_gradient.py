@@ -25,7 +25,7 @@ def test_spreads(learner, reference, rng):
 
 @exercise("reparameterized_gradient")
 def test_shapes_of_eps(learner, reference, rng):
-    """Matrices of samples, one sample in three axes, none."""
+    """Matrices of samples, one sample in three axes, many axes, none."""
     check_shapes_of_eps(learner, reference, rng, "reparameterized_gradient")
 
 

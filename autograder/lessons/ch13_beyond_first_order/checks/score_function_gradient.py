@@ -36,7 +36,7 @@ def test_spreads(learner, reference, rng):
 
 @exercise("score_function_gradient")
 def test_shapes_of_eps(learner, reference, rng):
-    """Matrices of samples, one sample in three axes, none."""
+    """Matrices of samples, one sample in three axes, many axes, none."""
     check_shapes_of_eps(learner, reference, rng, "score_function_gradient")
 
 

@@ -99,6 +99,17 @@ def test_large_gradients_in_float16(learner, reference, rng):
 
 
 @exercise("all_reduce_gradients")
+def test_many_rows(learner, reference, rng):
+    """Numbers of rows that are no float16 and no 16-bit integer, for parameters of any dtype."""
+    for dtype, tolerance in [(F64, EXACT), (np.float16, {"rtol": 2e-2, "atol": 1e-2})]:
+        for rows in ((1025, 2), (3001, 0, 1), (70_001, 30_001)):
+            counts = [n and n + 2 * int(rng.integers(100)) for n in rows]
+            grads = [network(rng, 2, 1, 1, dtype) for _ in counts]
+            case = f"{np.dtype(dtype)}, {counted(counts)}"
+            agree("gradients_of_counts", learner, reference, grads, counts, case=case, **tolerance)
+
+
+@exercise("all_reduce_gradients")
 def test_two_groups_at_once(learner, reference, rng):
     """What a rank knows of the others comes by the messages of its group: another group runs at the same time."""
     for rows in ((1, 2), (3, 1, 2)):

@@ -8,11 +8,11 @@ from autograder.judging import EXACT, F32, F64, agree, exercise, random
 
 
 def agree_on_buckets(
-    learner, reference, rng, shapes, bucket_bytes, case, dtypes=(F64,), layout="rows first", **tolerance
+    learner, reference, rng, shapes, bucket_bytes, case, dtypes=(F64,), layout="rows first", bfloat16=(), **tolerance
 ):
     grads = [random(rng, shape, dtypes[i % len(dtypes)]) for i, shape in enumerate(shapes)]
     multiplied_by = [float(factor) for factor in 2 + np.arange(40) + rng.uniform(-0.3, 0.3, size=40)]
-    arguments = grads, bucket_bytes, multiplied_by, float(rng.uniform(0.5, 1)), layout
+    arguments = grads, bucket_bytes, multiplied_by, float(rng.uniform(0.5, 1)), layout, list(bfloat16)
     agree("buckets", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
 
 
@@ -63,6 +63,8 @@ def test_mixed_dtypes(learner, reference, rng):
     agree_on_buckets(
         learner, reference, rng, [(4,), (4,), (1,)], 16, "float16, two of three fit", (np.float16,), **half
     )
+    case, brain = "float16 and bfloat16 in turn, which are equally long", {"rtol": 5e-2, "atol": 5e-2}
+    agree_on_buckets(learner, reference, rng, [(2,), (1,), (3,)], 1000, case, (np.float16,), bfloat16=(1,), **brain)
 
 
 @exercise("bucketed_all_reduce")

@@ -42,7 +42,7 @@ def test_leading_axes(learner, reference, rng):
 
 @exercise("chunked_attention_vjp")
 def test_large_scores(learner, reference, rng):
-    """Scores of ±1000: growing from block to block, shrinking, and all far below 0."""
+    """Scores of ±1000 and more: growing from block to block, shrinking, and all far below 0 or far above."""
     check_large_scores(learner, reference, rng, "chunked_attention_vjp")
 
 

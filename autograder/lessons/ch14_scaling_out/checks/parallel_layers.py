@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from autograder.judging import EXACT, F32, F64, agree, expect_raises, random
 from autograder.lessons.ch14_scaling_out.checks.pieces import WEIGHED, cut
 
@@ -39,7 +37,14 @@ def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **
     agree(*asked, case=case, tensors=shown(W, b, x=x, g=g), **tolerance)
 
 
-SIZES = [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 9), (2, 2)), (4, (8, 12), ())]
+SIZES = [
+    (1, (1, 1), (1,)),
+    (2, (2, 2), (1,)),
+    (2, (4, 6), (3,)),
+    (3, (6, 9), (2, 2)),
+    (4, (8, 12), ()),
+    (2, (4, 6), (2, 1, 2, 1)),
+]
 """In the larger cases no axis is as long as the number of ranks, so a factor `size` has no other explanation."""
 
 
@@ -82,21 +87,23 @@ def check_layers_in_float32(learner, reference, rng, name):
 
 def check_parts(learner, reference, rng, name):
     """Each rank keeps its part of the weight, a copy."""
-    for size, (n_out, n_in), bias in [(1, (2, 2), True), (2, (4, 6), True), (3, (6, 3), False)]:
+    odd = (5, 4) if name.startswith("Row") else (4, 5)  # the other axis is not cut, so it may have any length
+    for size, (n_out, n_in), bias in [(1, (2, 2), True), (2, (4, 6), True), (3, (6, 3), False), (2, odd, True)]:
         case = f"{cut(size)}, weight {n_out} x {n_in}{'' if bias else ', no bias'}"
         W, b = layer(rng, n_out, n_in, bias)
         agree("parts_of_layer", learner, reference, name, W, b, size, case=case, tensors=shown(W, b))
 
 
-def check_uneven_parts(learner, reference, name):
+def check_uneven_parts(learner, reference, rng, name):
     """ValueError where the outputs, or the inputs, cannot be shared evenly; parts where they can."""
-    W, b = np.arange(4.0).reshape(2, 2), np.arange(2.0)
+    W, b = layer(rng, 2, 2)
     case = f"{cut(2)}, weight 2 x 2"
     agree("parts_of_layer", learner, reference, name, W, b, 2, case=case, tensors=shown(W, b), **EXACT)
-    for size, n in [(2, 3), (3, 4), (4, 6), (3, 2)]:
-        case = f"{n} {'outputs' if name.startswith('Column') else 'inputs'} on {cut(size)}"
-        arguments = np.ones((n, n)), np.ones(n), size
-        expect_raises(ValueError, learner.scenario.uneven_layer, name, *arguments, case=case)
+    column = name.startswith("Column")
+    for size, n, other in [(2, 3, 3), (3, 4, 4), (4, 6, 6), (3, 2, 2), (2, 5, 4), (3, 7, 6)]:
+        case = f"{n} {'outputs' if column else 'inputs'} on {cut(size)}, {other} {'inputs' if column else 'outputs'}"
+        W, b = layer(rng, *((n, other) if column else (other, n)))
+        expect_raises(ValueError, learner.scenario.uneven_layer, name, W, b, size, case=case)
 
 
 def check_what_is_sent(learner, reference, rng, name):

@@ -68,9 +68,9 @@ def test_parts(learner, reference, rng):
 
 
 @exercise("RowParallelLinear")
-def test_uneven_parts(learner, reference):
+def test_uneven_parts(learner, reference, rng):
     """ValueError where the outputs, or the inputs, cannot be shared evenly; parts where they can."""
-    check_uneven_parts(learner, reference, "RowParallelLinear")
+    check_uneven_parts(learner, reference, rng, "RowParallelLinear")
 
 
 @exercise("RowParallelLinear", promise="instrumented")

@@ -77,6 +77,20 @@ def gradients(
 
 
 @torch.enable_grad()
+def gradients_of_counts(submission: Any, grads: list[Arrays], counts: list[int]) -> dict[str, Any]:
+    """Every rank's gradients after all-reduce, from given ones and given numbers of rows."""
+
+    def step(group: Group) -> dict[str, Any]:
+        mine = _Network(grads[group.rank], spare=False)
+        for parameter in mine.parameters():
+            parameter.grad = parameter.detach().clone()
+        submission.all_reduce_gradients(mine, group, counts[group.rank])
+        return {f"{name}.grad": _data(parameter.grad) for name, parameter in mine.named_parameters()}
+
+    return _of_ranks(_side_by_side(step, len(counts)))
+
+
+@torch.enable_grad()
 def gradients_of_two_groups(submission: Any, weights: Arrays, groups: list[list[Arrays]]) -> dict[str, Any]:
     """Every rank's gradients where two groups with other rows run at the same time."""
     model = _Network(weights, spare=False)

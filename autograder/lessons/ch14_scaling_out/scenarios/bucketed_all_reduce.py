@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,16 +12,28 @@ from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data
 from autograder.worker.returned import plain
 
 
+def _known_to_numpy(value: Any) -> Any:
+    return value.float() if isinstance(value, Tensor) and value.dtype == torch.bfloat16 else value
+
+
 @torch.enable_grad()
 def buckets(
-    submission: Any, grads: Arrays, bucket_bytes: int, multiplied_by: list[float], size_times: float, layout: str
+    submission: Any,
+    grads: Arrays,
+    bucket_bytes: int,
+    multiplied_by: list[float],
+    size_times: float,
+    layout: str,
+    bfloat16: Sequence[int] = (),
 ) -> dict[str, Any]:
     """Results with a reduction that differs for each message and each message size.
 
     The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added. `layout` is the
-    memory layout of the tensors: "rows first", "every other entry", "columns first".
+    memory layout of the tensors: "rows first", "every other entry", "columns first". `bfloat16` has the numbers of
+    the tensors that become bfloat16, which NumPy has not.
     """
     tensors = [torch.tensor(grad) for grad in grads]
+    tensors = [tensor.bfloat16() if i in bfloat16 else tensor for i, tensor in enumerate(tensors)]
     if layout == "every other entry":
         tensors = [torch.stack([tensor, tensor + 1], dim=-1)[..., 0] for tensor in tensors]
     if layout == "columns first":
@@ -40,10 +53,13 @@ def buckets(
     several = isinstance(reduced, tuple | list)
     fits = several and len(reduced) == len(tensors)
     of = f" of {len(reduced)}" if several else ""
+    results = list(reduced) if fits else [None] * len(tensors)
+    dtypes = ", ".join(str(getattr(one, "dtype", None)).removeprefix("torch.") for one in results)
     return {
         "The tensors in grads are others afterwards: reduce a copy": not all(map(torch.equal, tensors, before)),
         "A message is not flat: send tensors of one axis": any(len(shape) != 1 for shape, _, _ in messages),
         "the result": "None" if reduced is None else f"a {'list' if several else type(reduced).__name__}{of}",
         "messages": ", ".join(f"{n} {dtype}" for _, n, dtype in messages) or "none",
-        **{f"result {i}": _data(reduced[i]) if fits else None for i in range(len(tensors))},
+        **({"dtypes of the results": dtypes} if bfloat16 else {}),
+        **{f"result {i}": _data(_known_to_numpy(one)) for i, one in enumerate(results)},
     }
