@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.authoring.factors.space import Space, spaces_in
 from autograder.authoring.tree import Course
+from autograder.judging.checking.kinds import MIXED
 from autograder.toml_text import toml_key, toml_value
 
 TRIES = 20
@@ -26,9 +27,11 @@ def rows_of(space: Space) -> list[dict[str, str]]:
     constraints = [
         {"operator": "fn", "requires": list(names), "evaluate": allowed} for names, allowed in space.constraints
     ]
-    levels: dict[str, list[str]] = {name: list(of_it) for name, of_it in space.levels.items()}
+    of_author = {f"{name} values": MIXED for name in space.values}
+    levels: dict[str, list[str]] = {name: list(of_it) for name, of_it in space.levels.items() if name not in of_author}
     tried: list[list[Mapping[str, str]]] = [make(levels, constraints=constraints, salt=str(n)) for n in range(TRIES)]
-    return sorted(({name: row[name] for name in levels} for row in min(tried, key=len)), key=space.strangeness)
+    rows = [{name: of_author.get(name) or row[name] for name in space.levels} for row in min(tried, key=len)]
+    return [*sorted(rows, key=space.strangeness), *space.further]
 
 
 def generated(course: Course) -> dict[Path, str]:

@@ -6,9 +6,11 @@
     without."x: shape 0-d" = "there is no maximum along no axis"
 
 A case gives each array's shape, or the shapes of a list of arrays (`["none"]` for an empty list), and the call's other
-arguments; `below` bounds whole numbers. `same = ["g", "x"]` says that two arguments may be one object. A key of
-`without` names arguments, a factor and, unless it means all, levels of it; two such parts joined by `&` name pairs. The
-table `every` has reasons for all exercises of the lesson.
+arguments; `below` bounds whole numbers. `same = ["g", "x"]` says that two arguments may be one object. With
+`values = { x = ["neighbours"] }` two further rows have an x of different numbers that are equal but for the last
+digits; with `"offset"`, one of large numbers with small differences. A key of `without` names arguments, a factor and,
+unless it means all, levels of it; two such parts joined by `&` name pairs. The table `every` has reasons for all
+exercises of the lesson.
 
 Scenarios build what is no array: `objects = { q_net = "module" }` says of which kind it is, and a kind has factors of
 its own. Modules have those of `objects.py`, all others those that the lesson lists:
@@ -27,7 +29,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -35,7 +37,20 @@ from typing import Any
 from autograder.authoring.factors.objects import OBJECTS
 from autograder.authoring.factors.reasons import Level, Reasons
 from autograder.authoring.tree import AuthoringError
-from autograder.judging.checking.kinds import CASE, LIKE, NO_ARRAYS, NUMBER, PLAIN, ROWS, SAME, TWICE, mentioned
+from autograder.judging.checking.kinds import (
+    CASE,
+    LIKE,
+    MIXED,
+    NEIGHBOURS,
+    NO_ARRAYS,
+    NUMBER,
+    OFFSET,
+    PLAIN,
+    ROWS,
+    SAME,
+    TWICE,
+    mentioned,
+)
 
 EVERY, KINDS = "every", "kinds"
 VALUES = (PLAIN, "zeros", "tiny")
@@ -50,7 +65,7 @@ VERSION = 2
 """Raise it when the same factors give other rows."""
 USUAL = (PLAIN,), (ROWS,), ("float64",), ("int64",)
 """The levels of a factor that is not one, because there is nothing to choose."""
-KEYS = {"arrays", "cases", "same", "objects", "without"}
+KEYS = {"arrays", "cases", "same", "objects", "values", "without"}
 CALL = "call"
 """Stands in reasons for the argument that a case belongs to."""
 
@@ -71,6 +86,8 @@ class Space:
     """The reasons why no check has certain levels or pairs."""
     own: tuple[str, ...] = ()
     """Those of them that are not the whole lesson's."""
+    values: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By array: the values that its entries have in some rows, beside those of all arrays."""
 
     @property
     def drawn(self) -> bool:
@@ -87,6 +104,8 @@ class Space:
             values: tuple[str, ...] = OF_NUMBERS if kind == NUMBER else ()
             if kind not in ("whole", NUMBER) and all(prod(shape) == 1 for shape in shapes):
                 values = VALUES
+            elif name in self.values:
+                values = (MIXED, *self.values[name])
             dtypes = DTYPES.get(kind, ())
             for factor, levels in (
                 ("values", values),
@@ -100,6 +119,23 @@ class Space:
                 drawn = tuple(one for one in levels if not reasons.of_level((name, factor, one)))
                 found |= {f"{name} {factor}": (PLAIN, *drawn)} if drawn else {}
         return found | ({SAME: ("two", TWICE)} if self.same else {})
+
+    @property
+    def further(self) -> Iterator[dict[str, str]]:
+        """Rows behind those that cover all pairs: one for each of the author's values and each dtype."""
+        levels = self.levels
+        rooms = {case for case in self.cases for name in self.values if prod(_shapes(self.cases[case], name)[0]) > 1}
+        case = next((case for case in self.cases if case in rooms), "")
+        for value in dict.fromkeys(chain(*self.values.values())):
+            usual = {name: of_it[0] for name, of_it in levels.items()} | {CASE: case}
+            usual |= {
+                layout: next(one for one in levels[layout] if self._rule(name, layout, _lies)({**usual, layout: one}))
+                for name in self.arrays
+                if (layout := f"{name} layout") in levels
+            }
+            usual |= {f"{name} values": value for name, of_it in self.values.items() if value in of_it}
+            yield usual
+            yield usual | {name: "float32" for name, of_it in levels.items() if "float32" in of_it}
 
     @property
     def constraints(self) -> list[tuple[tuple[str, ...], Allowed]]:
@@ -216,6 +252,9 @@ def _space(exercise: str, content: dict[str, Any], every: dict[str, str], kinds:
     for name, kind in objects.items():
         if kind not in kinds:
             raise ValueError(f"{exercise}: {name} is {kind!r}, which is none of {', '.join(kinds)}")
+    values = {name: tuple(of_it) for name, of_it in content.get("values", {}).items()}
+    if unknown := (values.keys() - arrays.keys()) | ({*chain(*values.values())} - {NEIGHBOURS, OFFSET}):
+        raise ValueError(f"{exercise}: values has {', '.join(sorted(unknown))}")
     own = content.get("without", {})
     return Space(
         exercise,
@@ -225,6 +264,7 @@ def _space(exercise: str, content: dict[str, Any], every: dict[str, str], kinds:
         {name: {factor: tuple(levels) for factor, levels in kinds[kind].items()} for name, kind in objects.items()},
         {**every, **own},
         tuple(own),
+        values,
     )
 
 

@@ -23,6 +23,8 @@ CASE, SAME = "case", "same object"
 TWICE = "twice"
 PLAIN, MIXED, ROWS, DOUBLE = "plain", "mixed", "rows", "float64"
 """The levels of an array's values, layout and dtype that no label mentions."""
+NEIGHBOURS, OFFSET = "neighbours", "offset"
+"""Values that an author asks for: different ones, equal but for the last digits; large ones of small differences."""
 LIKE = "like "
 """Begins the kind of an array that has another one's dtype."""
 NO_ARRAYS = ["none"]
@@ -41,6 +43,8 @@ IN_WORDS = {
     "tiny": "a denormal number",
     "small": "a small number",
     "large": "a large number",
+    NEIGHBOURS: "of neighbouring floats",
+    OFFSET: "of large numbers with small differences",
 }
 """How a label names a level."""
 RTOL = {"float64": 1e-9, "float32": 1e-4}
@@ -48,7 +52,7 @@ RTOL = {"float64": 1e-9, "float32": 1e-4}
 
 def mentioned(levels: Mapping[str, str]) -> list[str]:
     """The levels that a label mentions, apart from the case."""
-    usual = ("", PLAIN, ROWS, DOUBLE, "int64", "two")
+    usual = ("", PLAIN, MIXED, ROWS, DOUBLE, "int64", "two")
     return [level for factor, level in levels.items() if factor != CASE and level not in usual]
 
 
@@ -172,10 +176,11 @@ class Kind:
         if self.levels.get(f"{name} layout") == "repeated" and several is not None:
             drawn[several] = 1
         if kind == "whole":
-            array = self.rng.integers(self.cover.cases[self.levels[CASE]].get("below", 3), size=drawn)
+            below = self.cover.cases[self.levels[CASE]].get("below", 3)
+            array = self.rng.integers(below, size=drawn)
             array = array.astype(self.levels.get(f"{name} dtype", array.dtype.name))
-            if array.size > 1:
-                array.flat[-1] = array.flat[0]
+            if several is not None:
+                array.flat[0] = array.flat[-1] = below - 1  # a narrower integer would not hold the largest
         else:
             array = _floats(self.rng, tuple(drawn)).astype(dtype)
             array = _special(
@@ -197,6 +202,8 @@ def _special(rng: np.random.Generator, array: np.ndarray, values: str, first: in
     If there is no room for all, those from number `first` on; a single number is one of them, or what it was.
     """
     smallest = np.finfo(array.dtype).smallest_subnormal
+    if values in (NEIGHBOURS, OFFSET):
+        return _close(rng, array, values) if array.size > 1 else array
     if values != MIXED:
         return np.full_like(
             array, {"zeros": 0.0, "tiny": smallest, PLAIN: array.flat[0] if array.size else 0.0}[values]
@@ -208,6 +215,16 @@ def _special(rng: np.random.Generator, array: np.ndarray, values: str, first: in
     if array.size > len(entries) + 1:
         flat[places[-1]] = flat[places[-2]]
     return array
+
+
+def _close(rng: np.random.Generator, array: np.ndarray, values: str) -> np.ndarray:
+    """Floats that follow each other, in random order; or `array` so far from 0 that squares lose its differences."""
+    if values == OFFSET:
+        offset = 4 / np.sqrt(np.finfo(array.dtype).eps)
+        return (array + offset).astype(array.dtype)
+    first = array.flat[0]
+    steps = rng.permutation(array.size).reshape(array.shape)
+    return (first + steps * np.spacing(first)).astype(array.dtype)
 
 
 def check_kinds(

@@ -82,6 +82,10 @@ def test_attention_with_extreme_scores(learner, reference, rng):
         k[1] = k[0] + 1e-3 * rng.normal(size=d)  # two keys with nearly the same, largest score
         q = 1000 * np.sqrt(d) * k[0] * np.array([[1], [1], [-1], [1]]) + q
         agree_attention(learner, reference, (g, q, k, v), case, causal=causal)
+    # a mask that takes off a number, instead of all, leaves the later key the largest weight
+    k[-1], q[:2] = -k[0], -1000 * np.sqrt(d) * k[0]
+    case = "causal, scores of -1000 and a later key of 1000"
+    agree_attention(learner, reference, (g, q, k, v), case, causal=True)
 
 
 @exercise("attention_vjp")

@@ -68,6 +68,7 @@ def test_convolution_with_stride_and_padding(learner, reference, rng):
         ("stride 2, padding 1, the last row not used", (1, 1, 4, 4), (1, 1, 3, 3), 2, 1),
         ("stride 2, padding 1, a batch", (2, 3, 5, 4), (2, 3, 3, 2), 2, 1),
         ("stride 3, padding 2", (2, 2, 6, 5), (3, 2, 2, 3), 3, 2),
+        ("7 × 7 kernels, stride 2, padding 3", (1, 2, 6, 8), (2, 2, 7, 7), 2, 3),
     ]:
         agree_conv(learner, reference, rng, x_shape, w_shape, case, stride, padding)
 

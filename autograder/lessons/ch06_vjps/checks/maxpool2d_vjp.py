@@ -28,6 +28,8 @@ def test_pooling_windows(learner, reference, rng):
     ]:
         agree_pool(learner, reference, rng, distinct(rng, shape), size, case)
     agree_pool(learner, reference, rng, -1 - np.abs(distinct(rng, (1, 2, 4, 4))), 2, "all entries negative")
+    rising = np.sort(distinct(rng, (1, 1, 9, 18)), axis=None).reshape(1, 1, 9, 18)
+    agree_pool(learner, reference, rng, rising, 9, "9 × 9 windows, the last entry the largest")
 
 
 @exercise("maxpool2d_vjp")

@@ -66,6 +66,7 @@ def test_sum_over_several_axes(learner, reference, rng):
         ("two axes, counted from the end", (3, 3, 3), (-1, -2)),
         ("axes not in order", (2, 3, 2, 3), (2, 0)),
         ("axes counted from both ends", (2, 3, 2, 3), (0, -1)),
+        ("a tuple of no axes, which sums nothing", (2, 3), ()),
         ("an empty axis that stays", (0, 2, 3), (1, 2)),
         ("an empty axis that is summed", (2, 0, 3), (1, 2)),
     ]:

@@ -44,6 +44,8 @@ def test_zero_and_extreme_pre_activations(learner, reference, rng):
             params, X = random_params(rng, 2, 3, 2), rng.normal(size=(3, 2))
             params["b1"], X[1] = np.array(b1), 0
             check_backward(learner, reference, rng, params, X, activation, f"{activation}, {case}", **EXACT)
+    params["b1"] = np.array([1e7, -1e7, 1e7])
+    check_backward(learner, reference, rng, params, X, "relu", "relu, pre-activations of ten million", **EXACT)
 
 
 @exercise("backward")

@@ -43,12 +43,13 @@ def test_biases(learner, reference, rng):
 
 @exercise("forward")
 def test_extreme_pre_activations(learner, reference, rng):
-    """Pre-activations of ±1000 give finite logits."""
+    """Pre-activations of ±1000 give finite logits; relu has no largest one."""
     for activation in ("relu", "tanh", "sigmoid"):
         params = random_params(rng, 1, 2, 3)
         params["W1"], params["b1"] = np.array([[1.0, -1.0]]), np.zeros(2)
         X = np.array([[1000.0], [0.0], [-1000.0]])
         check_logits(learner, reference, params, X, activation, case=f"{activation}, pre-activations ±1000", **EXACT)
+    check_logits(learner, reference, params, 1e4 * X, case="relu, pre-activations of ten million", **EXACT)
 
 
 @exercise("forward")
