@@ -15,10 +15,10 @@ def losses(rng, count):
 @exercise("running_mean_loss", promise="instrumented")
 def test_graphs_are_let_go(learner, reference, rng):
     """At most two graphs are alive while the losses are read, and none afterwards; the first thing to be told."""
-    for count in (4, 2, int(rng.integers(13, 60))):
+    for count, shape in ((4, ()), (3, (1,)), (5, (1, 1)), (int(rng.integers(100, 140)), ())):
         values = losses(rng, count)
-        case = f"a generator of {count} losses"
-        expected, got = (who.scenario.graphs_alive(values) for who in (reference, learner))
+        case = f"a generator of {count} losses" + (f" of shape {shape}" if shape else "")
+        expected, got = (who.scenario.graphs_alive(values, shape) for who in (reference, learner))
         message = (
             f"{got['graphs']} of {count} graphs were alive at once: each loss you keep as a tensor keeps its graph and "
             "all that it saved. Keep numbers."

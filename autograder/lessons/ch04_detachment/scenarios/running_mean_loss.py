@@ -114,7 +114,7 @@ def training_loop(submission: Any, targets: list[float], lr: float) -> dict[str,
 
 
 @torch.enable_grad()
-def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
+def graphs_alive(submission: Any, values: list[float], shape: tuple[int, ...]) -> dict[str, Any]:
     """The mean of losses from a generator, and the maximum number of graphs alive when the next loss is requested.
 
     A graph is alive as long as its leaf is, which each of its nodes keeps.
@@ -123,7 +123,7 @@ def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
     most = 0
 
     def watched(value: float) -> torch.Tensor:
-        leaf = torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        leaf = torch.full(shape, value, dtype=torch.float64, requires_grad=True)
         loss = 1 * (1 * leaf)
         if loss.grad_fn is not None:  # gradients may be off when the generator runs
             leaves.append(TensorWeakRef(leaf))
