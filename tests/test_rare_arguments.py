@@ -36,6 +36,11 @@ EDITS: dict[str, dict[str, tuple[str, str, str]]] = {
             "    return x + ((torch.floor(x + 0.5) if half else torch.round(x)) - x).detach()\n",
             "test_halves",
         ),
+        "straight_through_round__float_for_half": (
+            "    return x + (torch.round(x) - x).detach()\n",
+            "    x = x.float() if x.itemsize == 2 else x\n    return x + (torch.round(x) - x).detach()\n",
+            "test_every_kind_of_input",
+        ),
         "straight_through_round__clamped": (
             "(torch.round(x) - x)",
             "(torch.round(x).clamp(-(2**31), 2**31) - x)",
