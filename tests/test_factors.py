@@ -17,7 +17,7 @@ from autograder.authoring.factors.space import Space, pairs_of, spaces_in
 from autograder.authoring.rules.factors import UNDER_THE_RULE, factors_in_step, unvaried
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.collection import with_judge
-from autograder.judging.checking.kinds import covers_in, kinds_in
+from autograder.judging.checking.kinds import Cover, Kind, covers_in, kinds_in
 from autograder.judging.checking.plugin import identify
 from autograder.judging.session import Judge
 from autograder.worker.layout import arranged, laid_out
@@ -35,7 +35,8 @@ def test_rows_have_each_pair_that_can_occur(slug: str) -> None:
     for exercise, space in spaces_in(COURSE.factors(slug)).items():
         rows = covers[exercise].rows if space.drawn else []
         assert all(allowed(row) for row in rows for _, allowed in space.constraints), exercise
-        for pair in pairs_of(space.levels):
+        of_author = {f"{name} values" for name in space.values}
+        for pair in pairs_of({name: levels for name, levels in space.levels.items() if name not in of_author}):
             there = any(all(row[factor] == level for factor, level in pair) for row in rows)
             assert there or not completed(space, dict(pair)), (exercise, pair)
 
@@ -46,6 +47,25 @@ def completed(space: Space, row: dict[str, str]) -> bool:
         return False
     missing = next((factor for factor in space.levels if factor not in row), None)
     return missing is None or any(completed(space, {**row, missing: level}) for level in space.levels[missing])
+
+
+def test_values_that_an_author_asks_for_have_two_further_rows() -> None:
+    cases: dict[str, dict[str, Any]] = {"a number": {"x": []}, "a vector": {"x": [9]}}
+    space = Space("f", {"x": "float"}, cases, values={"x": ("neighbours", "offset")})
+    rows = list(space.further)
+    assert [(row["case"], row["x values"], row["x dtype"]) for row in rows] == [
+        ("a vector", values, dtype) for values in ("neighbours", "offset") for dtype in ("float64", "float32")
+    ]
+    cover = Cover(space.arrays, cases, rows)
+    for row in rows:
+        x = Kind(cover, row, np.random.default_rng(3)).drawn["x"]
+        assert x.dtype == row["x dtype"]
+        assert np.unique(x).size == 9
+        near = np.sort(x)
+        if row["x values"] == "neighbours":
+            assert (np.nextafter(near[:-1], np.inf, dtype=x.dtype) == near[1:]).all()
+        else:
+            assert np.ptp(x) < 5 < np.sqrt(1 / np.finfo(x.dtype).eps) < near[0]
 
 
 def test_rows_are_made_again_only_for_other_factors() -> None:
@@ -240,7 +260,7 @@ def test_a_reason_for_what_is_there_is_named(missing: Callable[[str, str], list[
     ("factors", "says"),
     [
         ("[double", "it cannot be read"),
-        ("[double]\nshapes = 3\n", "double has no 'shapes': there are arrays, cases, objects, same, without"),
+        ("[double]\nshapes = 3\n", "double has no 'shapes': there are arrays, cases, objects, same, values, without"),
         ('[double]\narrays = { x = "int8" }\n', "double: x is 'int8', which is none of float, float64, whole, number"),
         ('[double]\nobjects = { x = "net" }\n', "double: x is 'net', which is none of module"),
         ('[double]\nwithout."layout" = "a"\n', "“layout” names no argument: write “x: layout columns”"),

@@ -15,10 +15,6 @@ UNUSUAL = Path(__file__).with_name("unusual")
 """A folder for each lesson; a file's name begins with its exercise."""
 EDITS: dict[str, dict[str, tuple[str, ...]]] = {
     "ch04_detachment": {
-        "straight_through_round__float_for_half": (
-            "    return x + (torch.round(x) - x).detach()\n",
-            "    x = x.float() if x.itemsize == 2 else x\n    return x + (torch.round(x) - x).detach()\n",
-        ),
         "straight_through_round__clears_grad": (
             "    return x + (torch.round(x) - x).detach()\n",
             "    if x.is_leaf:\n        x.grad = None\n    return x + (torch.round(x) - x).detach()\n",

@@ -49,7 +49,12 @@ class Products:
 
 def one_vector_at_a_time(name, learner, reference, rng, end):
     """Check the value of a chain's product with matrices that only multiply vectors, and the number of products."""
-    chains = {"two matrices": (2, 3, 4), **CHAINS, **SQUARE}  # a product of matrices shows in the first case
+    chains = {
+        "two matrices": (2, 3, 4),
+        **CHAINS,
+        **SQUARE,
+        "20 matrices": (3,) * 21,
+    }  # a product of matrices shows in the first case
     for case, dims in chains.items():
         Ws, vector = chain(rng, dims), rng.normal(size=dims[end])
         products = Products(Ws)

@@ -142,7 +142,8 @@ def test_large_and_small_gradients(learner, rng):
     ]:
         f = Function(words, ops.power, (array(rng, 3),), (2, scale))
         questions += [right(f), *(wrong(f, what, scaled(factor, f)) for what, factor in factors.items())]
-    ask(learner, rng, questions)
+    many = Function("3e-7 x² of 60 entries", ops.power, (array(rng, 60),), (2, 3e-7))
+    ask(learner, rng, [*questions, right(many), wrong(many, "twice what it should be", scaled(2.0, many))])
 
 
 @exercise("gradcheck")

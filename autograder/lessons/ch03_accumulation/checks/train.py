@@ -60,7 +60,7 @@ def test_stale_gradients(learner, reference, rng):
 @exercise("train")
 def test_frozen_and_unused(learner, reference, rng):
     """Parameters that get no gradient stay; one that is used twice has the sum of both uses."""
-    for kind in ("a frozen layer", "an unused layer", "a tied layer"):
+    for kind in ("a frozen layer", "an unused layer", "a tied layer", "two layers with one weight"):
         check_fit(learner, reference, rng, kind, [2, 2], case=kind)
         check_fit(learner, reference, rng, kind, [2, 2, 2], 2, case=f"{kind}, groups of two")
 

@@ -58,7 +58,7 @@ def _model(kind: str, rng: np.random.Generator) -> Any:
     """A small model in float64, 3 inputs and 2 outputs, its parameters drawn from `rng`.
 
     `linear`; `two layers`; `a frozen layer`: the first of two does not require a gradient; `an unused layer`: one that
-    the forward pass leaves out; `a tied layer`: the same one twice.
+    the forward pass leaves out; `a tied layer`: the same one twice; `two layers with one weight`, and a bias each.
     """
     import torch
     from torch import nn
@@ -78,6 +78,10 @@ def _model(kind: str, rng: np.random.Generator) -> Any:
     elif kind == "a tied layer":
         shared = nn.Linear(3, 3)
         model = nn.Sequential(shared, nn.Tanh(), shared, nn.Tanh(), nn.Linear(3, 2))
+    elif kind == "two layers with one weight":
+        first, second = nn.Linear(3, 3), nn.Linear(3, 3)
+        second.weight = first.weight
+        model = nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), nn.Linear(3, 2))
     else:
         model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
     model.double()

@@ -98,6 +98,8 @@ def test_layer1_is_not_layer10(learner, reference, rng):
     check_frozen("frozen", learner, reference, rng, layers, f"layer{i}", case="a longer number")
     blocks = [f"blocks.{i}.weight", f"blocks.{i}{j}.weight", f"blocks.{i}.norm.scale"]
     check_frozen("frozen", learner, reference, rng, blocks, f"blocks.{i}", case="a longer number, numbered blocks")
+    instead = [f"blocks.{i}.weight", f"blocks_{i}.weight"]
+    check_frozen("frozen", learner, reference, rng, instead, f"blocks.{i}", case="another character for the dot")
     inside = [f"layer{i}.weight", f"wide.layer{i}.weight", f"prelayer{i}.weight"]
     check_frozen("frozen", learner, reference, rng, inside, f"layer{i}", case="the prefix in the middle of a name")
     check_drawn(learner, reference, rng, near=0.6)

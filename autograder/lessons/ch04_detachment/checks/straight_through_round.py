@@ -65,6 +65,8 @@ def test_halves(learner, reference, rng):
     halves = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5])
     for case, x in [("halves", halves), ("halves further out", halves + 2 * rng.integers(2, 50))]:
         agree("rounded", learner, reference, x, random(rng, 6), case=case)
+    half = np.float16
+    agree("rounded", learner, reference, halves.astype(half), random(rng, 6, half), case="halves in float16")
     agree_on_the_way(learner, reference, rng, rng.permutation(halves))
 
 
@@ -75,6 +77,8 @@ def test_exactly_whole(learner, reference, rng):
     for case, dtype in [("float64, values exact to the last bit", F64), ("float32, values exact to the last bit", F32)]:
         x, g = rng.uniform(-100, 100, size=200).astype(dtype), random(rng, 200, dtype)
         agree("rounded", learner, reference, x, g, case=case, rtol=0, atol=0)
+    x = random(rng, 6) * 2.0 ** np.array([20, 31, 33, 50, 65, 1000])
+    agree("rounded", learner, reference, x, random(rng, 6), case="too large for integers", rtol=0, atol=0)
     agree_on_the_way(learner, reference, rng, rng.uniform(-100, 100, size=5))
 
 

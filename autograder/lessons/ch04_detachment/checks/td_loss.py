@@ -6,6 +6,8 @@ import numpy as np
 
 from autograder.judging import F32, F64, SINGLE, agree, compare, exercise, on_case, random
 
+HALF = np.float16
+
 
 def network(rng, d, actions, dtype=F64):
     return {"W": random(rng, (actions, d), dtype), "b": random(rng, actions, dtype)}
@@ -124,9 +126,13 @@ def test_batch_and_networks_afterwards(learner, reference, rng):
 
 @exercise("td_loss")
 def test_td_in_float32(learner, reference, rng):
-    """float32 networks and rewards, float32 loss and gradients; dones as numbers and as bools."""
+    """float32 networks and rewards, float32 loss and gradients; dones as numbers and as bools. And float16."""
     for case, kind in {"float32": F32, "float32, dones are bools": bool}.items():
         q, target = network(rng, 2, 3, F32), network(rng, 2, 3, F32)
         batch = transitions(rng, 4, 2, 3, dtype=F32)
         batch["dones"] = batch["dones"].astype(kind)
         agree("two_networks", learner, reference, q, target, batch, discount(rng), case=case, **SINGLE)
+    q, target, batch = network(rng, 2, 3, HALF), network(rng, 2, 3, HALF), transitions(rng, 4, 2, 3, dtype=HALF)
+    batch["dones"] = batch["dones"].astype(bool)
+    case = "float16, dones are bools"
+    agree("two_networks", learner, reference, q, target, batch, discount(rng), case=case, rtol=0.02, atol=0.02)
