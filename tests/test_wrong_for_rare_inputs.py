@@ -252,6 +252,26 @@ WRONG = {
             "test_large_scores",
             0.95,
         ),
+        Wrong(
+            "chunked_attention",
+            "chunked_attention",
+            "scale = q.shape[-1] ** -0.5",
+            "scale = q.shape[-1] ** -0.5\n"
+            "if q.dim() > 2:\n"
+            "    scores = scale * q @ k.mT\n"
+            "    out = scores.softmax(-1) @ v\n"
+            "    return (out, scores.logsumexp(-1)) if return_lse else out",
+            "test_memory_of_attention",
+            0.0,
+        ),
+        Wrong(
+            "chunked_attention_vjp",
+            "chunked_attention_vjp",
+            "scale = q.shape[-1] ** -0.5",
+            "scale = q.shape[-1] ** -0.5\nblock = k.shape[-2] if q.dim() > 2 else block",
+            "test_memory_of_the_gradients",
+            0.0,
+        ),
     ],
 }
 

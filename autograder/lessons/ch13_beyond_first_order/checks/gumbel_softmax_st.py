@@ -89,7 +89,7 @@ def test_scores_that_hardly_differ(learner, reference, rng):
             ("neighbours among the floats", np.hstack([about, np.nextafter(about, dtype(9)), about])),
             ("of about 1e-17", np.hstack([-tiny, tiny, 2 * tiny])),
         ]:
-            arguments = logits, temperature(rng), np.zeros_like(logits)
+            arguments = rng.permuted(logits, axis=1), temperature(rng), np.zeros_like(logits)
             case = f"scores that are {told}, {np.dtype(dtype)}"
             agree("only_chosen", learner, reference, *arguments, case=case, rtol=0, atol=0)
 

@@ -54,6 +54,7 @@ def test_attention_in_float32(learner, reference, rng):
 @exercise("chunked_attention", promise="instrumented")
 def test_memory_of_attention(learner, reference, rng):
     """The technique: neither the matrix of scores nor a whole row of it, and right values all the same."""
-    for n_q, n_k in [(256, 1024), (1, 4096)]:
-        arrays = queries(rng, n_q, n_k, 4, 6)
-        agree("memory_of_attention", learner, reference, *arrays, 32, case=counts(n_q, n_k, 32))
+    for n_q, n_k, lead in [(256, 1024, ()), (1, 4096, ()), (256, 1024, (1,))]:
+        arrays = queries(rng, n_q, n_k, 4, 6, lead)
+        case = f"{f'leading axes {lead}, ' if lead else ''}{counts(n_q, n_k, 32)}"
+        agree("memory_of_attention", learner, reference, *arrays, 32, case=case)

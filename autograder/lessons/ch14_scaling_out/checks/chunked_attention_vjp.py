@@ -56,5 +56,7 @@ def test_attention_in_float32(learner, reference, rng):
 def test_memory_of_the_gradients(learner, reference, rng):
     """The technique: no matrix of scores, of probabilities or of their gradients, and right values all the same."""
     n_q = 256 if current_record().visible else 288
-    arrays = random(rng, (n_q, 2)), *queries(rng, n_q, 1024, 2, 2)
-    agree("memory_of_the_gradients", learner, reference, *arrays, 32, case=counts(n_q, 1024, 32))
+    for lead in [(), (1,)]:
+        arrays = random(rng, (*lead, n_q, 2)), *queries(rng, n_q, 1024, 2, 2, lead)
+        case = f"{f'leading axes {lead}, ' if lead else ''}{counts(n_q, 1024, 32)}"
+        agree("memory_of_the_gradients", learner, reference, *arrays, 32, case=case)

@@ -21,7 +21,7 @@ def memory_of_the_gradients(
     q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
     out, lse = _attention(q_, k_, v_)
     shapes = {"dq": q.shape, "dk": k.shape, "dv": v.shape}
-    given, counts = (g_, q_, k_, v_, out, lse), (len(q), len(k), block)
+    given, counts = (g_, q_, k_, v_, out, lse), (q.shape[-2], k.shape[-2], block)
     recorded: list[Tensor] = []
 
     def note(tensor: Tensor) -> Tensor:
