@@ -229,7 +229,7 @@ def test_what_authors_have_is_not_in_it(released: Path) -> None:
     assert not [name for name in names if name.startswith("autograder/authoring") or "sample_class" in name]
     assert f"autograder/lessons/{SLUG}/answers.book" in names
     lessons = {"/".join(name.split("/")[2:4]) for name in names if name.startswith("autograder/lessons/ch")}
-    assert lessons == {f"{SLUG}/{part}" for part in ("answers.book", "checks", "scenarios")}
+    assert lessons == {f"{SLUG}/{part}" for part in ("answers.book", "checks", "covering.toml", "scenarios")}
     assert not any(
         line.startswith("why =") for line in (released / "course" / "syllabus.toml").read_text().splitlines()
     )

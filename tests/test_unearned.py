@@ -223,7 +223,7 @@ def test_ways_around_earn_nothing(results: Results) -> None:
     for name in ("offload_to_cpu", "hvp", "chunked_attention_vjp"):
         assert "so it is refused while the cells run" in said["at_import", name]
     two_faced = said["two_faced", "chunked_attention"]
-    assert "No points: how chunked_attention is done is measured on right values only." in two_faced
+    assert "No points: chunked_attention is about how it is done, and right values count only with that." in two_faced
 
 
 def test_what_an_exercise_is_for_is_not_earned_without_it(results: Results) -> None:
