@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from autograder.answerbook import read_book  # noqa: E402
 from autograder.places import Places  # noqa: E402
+from course.syllabus import find_lesson  # noqa: E402
 
 GRADER = ("answerbook", "diagnosis", "isolation", "judging", "page", "worker")
 """The packages of the grader that judging needs; the others are for commands, reports and classes."""
@@ -101,10 +102,16 @@ def data(release: Path) -> bytes:
     return _archive({file.relative_to(release).as_posix(): file.read_bytes() for file in found})
 
 
-def needs_data(release: Path, slug: str) -> bool:
-    """Whether a lesson's checks or notebook mention the digits."""
-    files = [*(release / "autograder" / "lessons" / slug).rglob("*.py"), release / "exercises" / f"{slug}.ipynb"]
-    return any("digits" in file.read_text(encoding="utf-8") for file in files)
+def with_data(release: Path, slug: str) -> list[str]:
+    """The parts `slug/exercise` of a lesson's exercises whose checks load the digits."""
+    checks = Places(release).checks(slug)
+    names = [exercise.name for exercise in find_lesson(slug).exercises]
+    return [
+        f"{slug}/{name}"
+        for name in names
+        if (file := checks / f"{name.lower().replace('.', '_')}.py").is_file()
+        and "load_digits" in file.read_text(encoding="utf-8")
+    ]
 
 
 def _package(name: str) -> dict[str, bytes]:
@@ -187,13 +194,13 @@ def before_a_verdict(sizes: dict[str, int], digits: Iterable[str]) -> dict[str, 
 
     Args:
         sizes: bytes by name, as in `write`.
-        digits: the lessons that need the archive `data`.
+        digits: the parts that need the archive `data`.
     """
     digits, found = set(digits), {}
     for part in sizes:
         slug, _, exercise = part.partition("/")
         if exercise:
-            found[part] = sizes["grader"] + sizes[slug] + sizes[part] + (sizes["data"] if slug in digits else 0)
+            found[part] = sizes["grader"] + sizes[slug] + sizes[part] + (sizes["data"] if part in digits else 0)
     return found
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from exercise_cells import points
-from page_archives import MOST_BYTES, before_a_verdict, needs_data, write
+from page_archives import MOST_BYTES, before_a_verdict, with_data, write
 from page_wheel import NoWheel, entry_of, wheel
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -130,7 +130,7 @@ def _hold_to_budget(found: dict[str, int]) -> None:
 
 
 def _write_archives(out: Path, slugs: list[str]) -> tuple[dict[str, bytes], list[str]]:
-    """Write the archives, made from a release without solutions; return them, and the lessons that need the digits.
+    """Write the archives, made from a release without solutions; return them, and the exercises that need the digits.
 
     With $BACKPROP_WHOLE_BOOKS set, as for publishing, answer books also include slips (single changes of the
     reference), which takes ten minutes; otherwise pages name only known mistakes.
@@ -142,7 +142,7 @@ def _write_archives(out: Path, slugs: list[str]) -> tuple[dict[str, bytes], list
     with tempfile.TemporaryDirectory() as folder:
         released = Path(folder, "release")
         release(Course.at(), released, slugs, search="BACKPROP_WHOLE_BOOKS" in os.environ, say=logger.info)
-        return write(released, slugs, out), [slug for slug in slugs if needs_data(released, slug)]
+        return write(released, slugs, out), [part for slug in slugs for part in with_data(released, slug)]
 
 
 def _write_solutions(out: Path, slugs: list[str]) -> list[str]:

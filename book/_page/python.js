@@ -148,8 +148,8 @@ export const solution = (slug) =>
     return answer.ok ? answer.json() : null;
   }).catch(() => null));
 
-// Whether one of these lessons needs the archive of digits.
-export const needData = async (slugs) => (await files()).data.some((slug) => slugs.includes(slug));
+// Whether one of these lessons has an exercise that needs the archive of digits.
+export const needData = async (slugs) => (await files()).data.some((part) => slugs.includes(part.split("/")[0]));
 
 export const lessonNotebook = async (slug) => {
   await files();

@@ -120,7 +120,8 @@ def test_a_lazy_package_imports_what_is_asked_for(archives: ModuleType) -> None:
 
 def test_what_a_first_check_fetches_is_counted(archives: ModuleType) -> None:
     sizes = {"python": 9, "grader": 1000, "data": 200, "ch1": 30, "ch1/f": 4, "ch7": 50, "ch7/T.g": 6}
-    assert archives.before_a_verdict(sizes, ["ch7"]) == {"ch1/f": 1034, "ch7/T.g": 1256}
+    assert archives.before_a_verdict(sizes, ["ch7/T.g"]) == {"ch1/f": 1034, "ch7/T.g": 1256}
+    assert archives.before_a_verdict(sizes, ["ch7/h"]) == {"ch1/f": 1034, "ch7/T.g": 1056}
 
 
 def test_the_build_refuses_an_exercise_that_weighs_too_much(
@@ -200,8 +201,9 @@ def test_a_page_has_its_lessons_alone_and_the_digits_where_they_are_named(archiv
     few = archives._only((ROOT / "course" / "syllabus.toml").read_text(encoding="utf-8"), [LESSON, "ch06_vjps"])
     (tmp_path / "syllabus.toml").write_text(few, encoding="utf-8")
     assert read_syllabus(tmp_path / "syllabus.toml") == {slug: find_lesson(slug) for slug in (LESSON, "ch06_vjps")}
-    assert archives.needs_data(ROOT, "ch07_mlp_backprop")
-    assert not archives.needs_data(ROOT, "ch06_vjps")
+    assert archives.with_data(ROOT, "ch07_mlp_backprop") == ["ch07_mlp_backprop/train"]
+    assert archives.with_data(ROOT, "ch05_autograd_engine") == ["ch05_autograd_engine/train_digits"]
+    assert archives.with_data(ROOT, "ch06_vjps") == []
     with tarfile.open(fileobj=io.BytesIO(archives.data(ROOT))) as archive:
         assert "course/data/digits_train.npz" in archive.getnames()
 
