@@ -139,7 +139,7 @@ EDITS: dict[str, dict[str, tuple[str, str, str]]] = {
         ),
     },
 }
-"""By lesson and name, which begins with the exercise: the solution's text, what stands there instead, the check."""
+"""By lesson and name, which begins with the exercise: the solution's text, its replacement, the check that fails."""
 
 
 @pytest.mark.parametrize("slug", EDITS)

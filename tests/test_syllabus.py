@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from pathlib import Path
 from types import ModuleType
@@ -9,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from autograder.lessons.ch06_vjps.scenarios.many_entries import _SHAPES
+from autograder.places import ROOT
 from autograder.worker.functions import resolve
 from autograder.worker.kernels import is_pattern, operations_like
 from course.syllabus import Lesson, SyllabusError, find_lesson, read_syllabus, syllabus
@@ -163,3 +165,18 @@ def test_every_rule_of_ch06_is_asked_for_many_entries() -> None:
     exercises = {exercise.name: exercise.technique for exercise in find_lesson("ch06_vjps").exercises}
     assert exercises == dict.fromkeys(_SHAPES, ("test_many_entries",))
     assert min(sum(prod(shape) for shape in shapes[1:]) for shapes in _SHAPES.values()) > 7_000
+
+
+def test_a_technique_is_asked_for_where_the_exercise_is_described() -> None:
+    """Notebooks say that any way counts unless a text says *Points count only*: fix_06 and fix_11 did not say it."""
+    silent = []
+    for lesson in syllabus().values():
+        text = (ROOT / "solutions" / f"{lesson.slug}.py").read_text(encoding="utf-8")
+        introduction, *sections = re.split(r"^# ## (?=`)", text, flags=re.MULTILINE)
+        described = {section.split("`")[1]: section for section in sections}
+        silent += [
+            exercise.full_name
+            for exercise in lesson.exercises
+            if exercise.technique and "Points count only" not in introduction + described[exercise.name]
+        ]
+    assert silent == []

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 
 import nbformat
 
-from autograder.judging.records.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult, write_whole
 from autograder.new_files import refuse_link
 from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.feedback import print_feedback
@@ -56,10 +56,11 @@ class CanvasFeedback(Report):
         for lesson, entries in sorted(self._entries.items()):
             path = self.file(FOLDER, f"{lesson}.zip")
             refuse_link(path)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            content = io.BytesIO()
+            with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
                 for name, text in sorted(entries.items()):
-                    archive.writestr(zipfile.ZipInfo(name), text.encode("utf-8", "backslashreplace"))
+                    archive.writestr(name, text.encode("utf-8", "backslashreplace"))
+            write_whole(path, content.getvalue())
             lines.append(f"canvas-feedback: {path}, {counted(len(entries), 'comment')} for Upload Submissions")
         if self._others:
             told = f"{counted(len(self._others), 'hand-in')} without a name of Canvas's download"

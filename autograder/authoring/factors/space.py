@@ -67,7 +67,7 @@ USUAL = (PLAIN,), (ROWS,), ("float64",), ("int64",)
 """The levels of a factor that is not one, because there is nothing to choose."""
 KEYS = {"arrays", "cases", "same", "objects", "values", "without"}
 CALL = "call"
-"""Stands in reasons for the argument that a case belongs to."""
+"""The name that a case has in reasons, where an argument has its own."""
 
 Allowed = Callable[[Mapping[str, str]], bool]
 

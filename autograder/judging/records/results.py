@@ -101,11 +101,23 @@ def whole_file(path: Path, scratch: Path | None = None) -> Iterator[TextIO]:
         scratch: folder for the file until then, on the same file system; by default, that of `path`. If the process is
             killed, the file stays there.
     """
+    # some names are not valid UTF-8
+    with _whole(path, scratch, mode="w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        yield file
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file of bytes as `whole_file` does."""
+    with _whole(path, mode="wb") as file:
+        file.write(data)
+
+
+@contextmanager
+def _whole(path: Path, scratch: Path | None = None, **opened: Any) -> Iterator[Any]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=scratch or path.parent)
     try:
-        # some names are not valid UTF-8
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        with os.fdopen(handle, **opened) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -35,7 +35,7 @@ ENOUGH_OF_PATTERNS = 0.6
 # the wide network so far that it falls to 0.28.
 ALONG = 0.25
 WIDE = 900
-"""Hidden units; an epoch of backpropagation takes 0.1 s, complex steps of whole units a minute."""
+"""Hidden units; so many that differences for one entry at a time take too long."""
 SLOPES = 50
 """Number of compared entries of each parameter."""
 STEP = 1e-6
