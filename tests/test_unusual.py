@@ -117,7 +117,7 @@ EDITS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
 }
-"""By lesson and name, which begins with the exercise: a text of the solution, its replacement, and further such pairs."""
+"""By lesson and name, which begins with the exercise: a text of the solution, its replacement, further such pairs."""
 
 
 def written(slug: str, folder: Path) -> list[Path]:
