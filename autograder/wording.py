@@ -16,6 +16,8 @@ MAYBE_INVISIBLE = re.compile(r"[^\x20-\x7e\n]+")
 
 def clean(text: str, limit: int = MAX_TEXT) -> str:
     """`text` on one line, with unprintable characters escaped, cut to `limit` characters."""
+    if text.isprintable() and len(text) <= limit:
+        return text
     kept = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1])
     return kept if len(kept) <= limit else kept[: limit - 1] + "…"
 

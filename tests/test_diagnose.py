@@ -226,6 +226,38 @@ def test_recorded_rejections_are_not_run_again(fails: set[int], rejected_by: set
     assert bool(found.misconceptions) == (0 in run and fails == {0})
 
 
+@pytest.mark.parametrize(
+    ("hidden", "names", "run"),
+    [
+        pytest.param(3.0, ["one"], [0], id="the visible check tells"),
+        pytest.param(3.0, ["one", "other"], [0, 0, 1, 1], id="the hidden check tells two apart"),
+        pytest.param(1.0, ["one"], [0, 1], id="the hidden check ended otherwise than its visible twin"),
+    ],
+)
+def test_a_mistake_runs_on_hidden_inputs_only_where_visible_ones_do_not_tell(
+    hidden: float, names: list[str], run: list[int]
+) -> None:
+    """What a learner reads would otherwise depend on the salt, and each known mistake cost a class twice as much."""
+    been: list[int] = []
+
+    def check(visible: bool, got: float) -> Record:
+        with recording(visible, check="values") as record:
+            expect_close(got, 1.0, rtol=0, atol=0)
+        return record
+
+    def of(name: str) -> Evidence:
+        def seen(i: int, enough: Any) -> Record:
+            been.append(i)
+            return check(i == 0, 2.0 if i == 0 else {"one": 3.0, "other": 4.0}[name])
+
+        return Evidence(2, seen)
+
+    mistakes = {Misconception("f", name, f"You made {name} mistake."): of(name) for name in names}
+    found = diagnose([check(True, 2.0), check(False, hidden)], mistakes, None)  # type: ignore[arg-type]
+    assert sorted(been) == run
+    assert found.misconceptions == (() if hidden == 1.0 else ("one",))
+
+
 def test_a_known_mistake_in_another_dtype_is_still_that_mistake() -> None:
     """A dtype may fail where the mistake is right: that the mistake is known to pass there does not rule it out."""
     half = np.array([0.5], np.float32), np.array([0.5])

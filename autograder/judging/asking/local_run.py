@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autograder.judging.asking.plain_copy import NotPlain, plain_copy
 from autograder.judging.asking.prefetched import Prefetched, called
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.asking.transport import revive
@@ -18,7 +19,7 @@ from autograder.worker.messages import Answer, Call
 
 
 class LocalRun:
-    """Runs our own functions under the same wire format and rules as a submission's.
+    """Runs our own functions under the same rules as a submission's; values pass the wire format, or are as after it.
 
     Args:
         functions: by name of the exercise.
@@ -81,11 +82,19 @@ class _LocalDispatcher(Dispatcher):
         """The answer to one call. Raises `WireError` if the request or the answer cannot be encoded."""
         self._passed.clear()
         layout = request.get("layout", "")
-        args, kwargs = wire.decode(wire.encode([request["args"], request["kwargs"]], self._pass), self.revive)
+        try:
+            args, kwargs = plain_copy([request["args"], request["kwargs"]])
+        except NotPlain:
+            args, kwargs = wire.decode(wire.encode([request["args"], request["kwargs"]], self._pass), self.revive)
         if request["do"] == "scenario":
             answer = self.call(called(request), args, kwargs, scenario=request["name"], layout=layout)
         else:
             answer = self.call(request["name"], args, kwargs, layout=layout)
+        try:
+            copied: Answer = plain_copy(answer)
+            return copied
+        except NotPlain:
+            pass
         try:
             frame = wire.encode(answer, self.refer, wire.ANSWER)
         except wire.WireError as error:

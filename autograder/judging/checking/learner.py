@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from autograder.judging.asking.run import Run, request_of
@@ -109,7 +110,7 @@ class Learner:
         """The result of the scenario `name`. Raises `LearnerError` if it raises or the exercise is missing."""
         record = current_record()
         exercise = self._lesson.exercise(record.exercise)
-        names = _argument_names(inspect.signature(self._reference.scenarios[name]), (None, *args), {})[1:]
+        names = _argument_names(_signature(self._reference.scenarios[name]), (None, *args), {})[1:]
         record.calls.append(Call(name, tuple(zip(names, as_arrays(args), strict=True)), scenario=True))
         request = request_of(
             exercise.name, list(args), scenario=name, forbidden=exercise.forbidden, layout=self._layout
@@ -164,6 +165,10 @@ class _Scenarios:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return lambda *args: self._learner.run_scenario(name, args)
+
+
+_signature = cache(inspect.signature)
+"""A scenario's; to read it takes longer than many calls."""
 
 
 def _argument_names(signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from autograder.diagnosis import Misconception
-from autograder.judging.explaining.evidence import Evidence, ending, same_comparison
+from autograder.judging.explaining.evidence import Evidence, ending
 from autograder.judging.explaining.work import calls_of
 from autograder.judging.records.errors import Missing
-from autograder.judging.records.record import Comparison, Record
+from autograder.judging.records.record import Record
 
 TELLING = ("RecursionError", "TimeoutError")
 """Exceptions that can identify a mistake even if the check compared nothing."""
@@ -22,29 +20,48 @@ def explaining(
     """The known mistakes that give every value that the learner's functions returned, and the record that shows them.
 
     That record is of the first failing check that the mistake fails too: other checks may fail only for a dtype.
-    `records` may be those of the first checks alone, the visible ones.
+    `records` may be those of the first checks alone, the visible ones. These decide, so that the name is the same for
+    every salt. Mistakes are run on hidden inputs if no visible check fails, if several mistakes give all visible
+    values, or if a hidden check ended otherwise than its visible twin.
 
     Two mistakes in one function match no known mistake. Then the result is the mistakes that give every value of one
     failing check and contradict no other, for the first such check where they all have the same message.
     """
-    failing = sorted((i for i, r in enumerate(records) if not r.passed), key=lambda i: order_of_showing(records[i]))
+    visible = [record for record in records if record.visible]
+    enough = _hidden_like_visible(records) and not all(record.passed for record in visible)
+    deciding = visible if enough else records
     possible = {known: theirs for known, theirs in misconceptions.items() if theirs.may_be_in(records)}
+    found, shown = _whole(deciding, possible, thorough)
+    if deciding is visible and len({known.says for known in found}) > 1:
+        found, shown = _whole(records, {known: possible[known] for known in found}, thorough)
+    return (found, shown) if found else _partial(deciding, possible, thorough)
+
+
+def _whole(
+    records: list[Record], possible: dict[Misconception, Evidence], thorough: bool
+) -> tuple[list[Misconception], Record | None]:
+    """The mistakes that give every value in `records`, and the record that shows them."""
+    failing = _failing(records)
     # if checks are slow, compare the other failing ones last: most mistakes are ruled out before
-    last = [] if thorough else failing[1:]
-    order = _cheapest_first(records, failing, last)
-    found = [
-        (known, theirs)
+    order = _cheapest_first(records, failing, [] if thorough else failing[1:])
+    found = {
+        known: telling[0]
         for known, theirs in possible.items()
         if theirs.may_be_all_of(records)
         and all(
             (records[i].passed and theirs.is_known_to_pass(records[i], i)) or theirs.same_as(records[i], i)
             for i in order
         )
-        and any(not theirs[i].passed for i in failing)
-    ]
-    if found:  # if the dtype is wrong as well, some checks fail for that alone
-        telling = [i for i in failing if not found[0][1][i].passed]
-        return [known for known, _ in found], records[telling[0]]
+        and (telling := [i for i in failing if not theirs[i].passed])
+    }
+    return list(found), records[next(iter(found.values()))] if found else None
+
+
+def _partial(
+    records: list[Record], possible: dict[Misconception, Evidence], thorough: bool
+) -> tuple[list[Misconception], Record | None]:
+    """The mistakes, with one message, that give every value of one failing check and contradict no other record."""
+    failing = _failing(records)
     values_wrong = [j for j in failing if has_wrong_values(records[j])]
     for i in failing if thorough else failing[:1]:
         if not _can_identify(records[i]) or _fails_one_property(records[i]):
@@ -52,7 +69,7 @@ def explaining(
         # a failing property may follow from wrong values, so a mistake has to explain those as well
         properties_alone = records[i].ended_by is None and not has_wrong_values(records[i])
         to_explain = values_wrong if properties_alone else []
-        order = _cheapest_first(records, [i], last)
+        order = _cheapest_first(records, [i], [] if thorough else failing[1:])
         alike = [
             known
             for known, theirs in possible.items()
@@ -61,7 +78,7 @@ def explaining(
                 j not in to_explain
                 if theirs.is_known_to_pass(records[j], j)
                 else (j != i or (theirs.same_as(records[i], i) and not theirs[i].passed))
-                and _is_compatible(records[j], theirs[j])
+                and theirs.is_compatible_with(records[j], j)
                 and not (j in to_explain and theirs[j].passed)
                 for j in order
             )
@@ -69,6 +86,20 @@ def explaining(
         if len({known.says for known in alike}) == 1:
             return alike, records[i]
     return [], None
+
+
+def _failing(records: list[Record]) -> list[int]:
+    return sorted((i for i, r in enumerate(records) if not r.passed), key=lambda i: order_of_showing(records[i]))
+
+
+def _hidden_like_visible(records: list[Record]) -> bool:
+    """Whether each check ended on hidden inputs as it did on visible ones, if it has any."""
+    ended = {record.check: (record.passed, ending(record)) for record in records if record.visible}
+    return all(
+        record.check and ended.get(record.check) == (record.passed, ending(record))
+        for record in records
+        if not record.visible
+    )
 
 
 def _cheapest_first(records: list[Record], telling: list[int], last: list[int]) -> list[int]:
@@ -95,32 +126,6 @@ def _fails_one_property(record: Record) -> bool:
 
 def has_wrong_values(record: Record) -> bool:
     return any(not failure.property_only for failure in record.failures)
-
-
-def _is_compatible(mine: Record, theirs: Record) -> bool:
-    """Whether a known mistake may be one of several in an answer: nothing that the check saw contradicts it.
-
-    Where the mistake gives right values, another one may give wrong values; what was not reached contradicts nothing.
-    """
-    if theirs.ended_by is not None and mine.ended_by is None:
-        return False
-    counterparts = _by_case(theirs)
-    return all(
-        (bool(my.problems) and not their.problems) or same_comparison(my, their)
-        for key, my in _by_case(mine).items()
-        if (their := counterparts.get(key)) is not None
-    )
-
-
-def _by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
-    """Comparisons by case, kind and index: a failing property may end its case early and shift the next ones."""
-    counts: Counter[tuple[str, bool]] = Counter()
-    found = {}
-    for comparison in record.comparisons:
-        key = comparison.case, comparison.property_only
-        found[*key, counts[key]] = comparison
-        counts[key] += 1
-    return found
 
 
 def order_of_showing(record: Record) -> tuple[bool, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,6 +44,10 @@ class Evidence(Sequence[Record]):
         self._records: list[Record | None] = [None] * checks
         self._begun: dict[int, Record] = {}
         """The partial records of checks that were cut short."""
+        self._compared: dict[int, tuple[Record, bool]] = {}
+        """By check: the answer's record that was compared last, and whether the mistake's is the same."""
+        self._compatible: dict[int, tuple[Record, bool]] = {}
+        """Likewise, and whether the mistake may be one of several in the answer."""
 
     def __len__(self) -> int:
         return len(self._records)
@@ -86,6 +91,13 @@ class Evidence(Sequence[Record]):
         The first such run is cut short at the first difference. If another answer begins alike, the check runs to its
         end.
         """
+        last, same = self._compared.get(i, (None, False))
+        if last is not mine:
+            same = self._is_same(mine, i)
+            self._compared[i] = mine, same
+        return same
+
+    def _is_same(self, mine: Record, i: int) -> bool:
         if self._records[i] is None and i not in self._begun:
             record = self._observe(i, lambda theirs: not _last_matches(mine, theirs))
             if record.cut:
@@ -95,6 +107,14 @@ class Evidence(Sequence[Record]):
         if self._records[i] is None and not _has_prefix(mine, self._begun[i]):
             return False
         return _same_record(mine, self[i])
+
+    def is_compatible_with(self, mine: Record, i: int) -> bool:
+        """Whether the mistake may be one of several in an answer: nothing that check `i` saw contradicts it."""
+        last, may_be = self._compatible.get(i, (None, False))
+        if last is not mine:
+            may_be = _is_compatible(mine, self[i])
+            self._compatible[i] = mine, may_be
+        return may_be
 
     def agrees_until(self, mine: Record, i: int, last: int) -> bool:
         """Whether the mistake gives the answer's values in check `i` up to comparison `last`, some of them wrong."""
@@ -121,6 +141,32 @@ def _has_prefix(mine: Record, begun: Record) -> bool:
     """Whether the comparisons of a check that was cut short are a prefix of another record's."""
     fewer = len(begun.comparisons) <= len(mine.comparisons)
     return fewer and all(map(same_comparison, mine.comparisons, begun.comparisons))
+
+
+def _is_compatible(mine: Record, theirs: Record) -> bool:
+    """Whether a known mistake may be one of several in an answer: nothing that the check saw contradicts it.
+
+    Where the mistake gives right values, another one may give wrong values; what was not reached contradicts nothing.
+    """
+    if theirs.ended_by is not None and mine.ended_by is None:
+        return False
+    counterparts = _by_case(theirs)
+    return all(
+        (bool(my.problems) and not their.problems) or same_comparison(my, their)
+        for key, my in _by_case(mine).items()
+        if (their := counterparts.get(key)) is not None
+    )
+
+
+def _by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
+    """Comparisons by case, kind and index: a failing property may end its case early and shift the next ones."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    found = {}
+    for comparison in record.comparisons:
+        key = comparison.case, comparison.property_only
+        found[*key, counts[key]] = comparison
+        counts[key] += 1
+    return found
 
 
 def _same_record(a: Record, b: Record) -> bool:
