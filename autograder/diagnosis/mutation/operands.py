@@ -92,10 +92,12 @@ def in_scope(source: Source, node: ast.AST) -> list[str]:
         if isinstance(around, ast.FunctionDef | ast.Lambda):
             known += [argument.arg for argument in (*around.args.args, *around.args.kwonlyargs)]
             if innermost:
-                stored = [name for name, line in source.bound_in(around) if line <= node.lineno]  # type: ignore[attr-defined]
+                line: int = node.lineno  # type: ignore[attr-defined]
+                before = sorted(source.bound_in(around), key=lambda pair: (pair[1] == line, -pair[1]))
+                stored = [name for name, bound_at in before if bound_at <= line]
             innermost = False
         around = source.parents.get(around)
-    return [name for name in dict.fromkeys([*known, *reversed(stored)]) if name not in _NO_OPERANDS][:MOST_NAMES]
+    return [name for name in dict.fromkeys([*known, *stored]) if name not in _NO_OPERANDS][:MOST_NAMES]
 
 
 def _attributes(source: Source, node: ast.Attribute) -> list[str]:

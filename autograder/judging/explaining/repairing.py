@@ -133,7 +133,8 @@ class Repairer:
     def _one_left(self, partial: Sequence[tuple[Progress, Edit]]) -> Mended:
         """What is said of edits that mend a part, break nothing and leave exactly one known mistake."""
         found: list[tuple[Edit, Sequence[Misconception]]] = []
-        self._calls_left = CALLS_FOR_PARTS
+        once = sum(1 + _calls_of(call.scenario) for record in self._records for call in record.calls)
+        self._calls_left = CALLS_FOR_PARTS + once
         with suppress(SearchOver):
             for edit in _by_turns(partial)[:MOST_PARTIAL]:
                 self._run.take(self._code.changes(edit) or ())
