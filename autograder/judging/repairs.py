@@ -16,8 +16,8 @@ from autograder.judging.asking.account import Account
 from autograder.judging.asking.run import Run, SubmissionRuns
 from autograder.judging.asking.variant_run import VariantRun
 from autograder.judging.explaining.known_mistakes import KnownMistakes
+from autograder.judging.explaining.mended import Mended
 from autograder.judging.explaining.own_code import OwnCode
-from autograder.judging.explaining.repair_words import Mended
 from autograder.judging.explaining.repairing import Repairer, may_be_repaired
 from autograder.judging.explaining.searching import WORTH_SEARCHING
 from autograder.judging.observed import Observed

@@ -23,7 +23,7 @@ from autograder.judging.checking.salt import fingerprint
 from autograder.judging.explaining.attribution import has_wrong_values
 from autograder.judging.explaining.diagnosis import Diagnosis
 from autograder.judging.explaining.known_mistakes import KnownMistakes
-from autograder.judging.explaining.repair_words import NOT_MENDED, Mended
+from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.observed import Observed
 from autograder.judging.recorder import Recorder, prefetched
 from autograder.judging.records.errors import CheckError, TimedOut, WorkerLost

@@ -339,8 +339,8 @@ OPERATORS: tuple[Operator, ...] = (
         orders,
         numbers,
     ),
-    *(habits.not_reset, habits.overwritten, habits.joined),
-    *(copies, slices, moved, strings, names, more),
+    *(habits.not_reset, habits.overwritten),
+    *(copies, slices, moved, strings, habits.joined, names, more),
 )
 LIKELY = OPERATORS.index(strings)
 """Operators from this rank on have many edits, which are tried only if none of the others repairs the code."""

@@ -14,8 +14,8 @@ from autograder.diagnosis.case import HEIGHT
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.attribution import explaining, order_of_showing
 from autograder.judging.explaining.evidence import Evidence
+from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.relations import likeliest_relations
-from autograder.judging.explaining.repair_words import NOT_MENDED, Mended
 from autograder.judging.explaining.shown_case import call_shown, code_of, smallest_case
 from autograder.judging.records.errors import Crashed, Missing, Raised, TimedOut
 from autograder.judging.records.record import Call, Record

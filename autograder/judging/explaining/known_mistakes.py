@@ -16,8 +16,8 @@ from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.attribution import Explaining, explaining, giving_all
 from autograder.judging.explaining.diagnosis import Diagnosis, diagnose
 from autograder.judging.explaining.evidence import Evidence, says_why
+from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.rejections import Rejections, written
-from autograder.judging.explaining.repair_words import NOT_MENDED, Mended
 from autograder.judging.explaining.searching import WORTH_SEARCHING, Search, found_by_search, two_known
 from autograder.judging.records.errors import CheckError, LearnerError
 from autograder.judging.records.record import Record

@@ -3,33 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from autograder.diagnosis import Misconception
-from autograder.judging.explaining.attribution import Explaining
 from autograder.judging.explaining.own_code import Edit
 from autograder.wording import enumeration
-
-
-@dataclass(frozen=True)
-class Mended:
-    """What a learner is told of repairs."""
-
-    message: str = ""
-    """Empty if nothing is said."""
-    misconceptions: tuple[str, ...] = ()
-    """The known mistakes that it names."""
-    causes: int = 0
-    """How many mistakes it says there are; 0 if it explains only a part."""
-
-    def replaces(self, explained: Explaining) -> bool:
-        """Whether this is said in place of known mistakes that do not give all that the visible checks saw."""
-        if explained.whole or not self.message:
-            return False
-        return self.causes == 2 or (self.causes == 1 and bool(explained.left))
-
-
-NOT_MENDED = Mended()
 
 
 def left_after(edits: Sequence[Edit], known: Sequence[Misconception]) -> str:

@@ -40,7 +40,7 @@ from autograder.worker.interrupts import TooLong, at_most
 CHANGE_SECONDS = 0.5
 """Processor time per candidate and check: a slip in a loop's condition may never end."""
 SLOW_CHANGE_SECONDS = 0.1
-"""The same in exercises whose calls may be slow; there the first candidate that takes longer ends the search."""
+"""The same for the smallest failing check of exercises whose calls may be slow; taking longer ends their search."""
 WORTH_SEARCHING = 10.0
 """Exercises whose calls may take more seconds than this are slow: they are searched for two known mistakes alone."""
 SAY_LITTLE = (
@@ -48,6 +48,8 @@ SAY_LITTLE = (
     *("two entries", "a function applied twice", "a constant of the other sign"),
 )
 """Vague slips, named only if no other slip gives the same: a term times 0 is better described as a term left out."""
+OF_THE_REFERENCE = {"`or` in the place of `and`", "`and` in the place of `or`"}
+"""Slips that make sense only with the condition as the reference has it: in other code there may be neither word."""
 SIGNS = {
     *("`+` in the place of `-`", "`-` in the place of `+`", "`-=` in the place of `+=`", "`+=` in the place of `-=`"),
     *("the operands of `-` in each other's place", "the sign turned round", "a minus sign left out"),
@@ -112,8 +114,11 @@ class Search:
         *,
         slow: bool = False,
     ) -> None:
+        self.slow = slow
         self.endless_calls = SEARCH_CALLS + 1 if slow else ENDLESS_CALLS
-        self._seconds = SLOW_CHANGE_SECONDS if slow else CHANGE_SECONDS
+        self.first = -1
+        """The first check of a search, which has to be fast in exercises whose calls may be slow."""
+        self._warm = set[int]()
         self._reference = reference
         self._exercise = exercise
         self._known = known
@@ -159,13 +164,22 @@ class Search:
         evidence = Evidence(self._visible, lambda i, enough: self._bounded_record(run, i, enough, endless))
         return Candidate(words, evidence, known, endless)
 
+    def _warm_up(self, i: int) -> None:
+        """Run a check on the reference if candidates have little time: the first run imports and compiles."""
+        if self.slow and i not in self._warm:
+            self._warm.add(i)
+            self._observe(self._reference.local(), i, None)
+
     def _bounded_record(
         self, run: Callable[[], LocalRun], i: int, enough: Callable[[Record], bool] | None, endless: set[int]
     ) -> Record:
         """One check's record, within limits; an unmatchable record if the candidate fails or takes too long."""
+        self._warm_up(i)
         try:
-            with at_most(self._seconds), state_kept():
-                return self._observe(run(), i, enough)
+            with at_most(CHANGE_SECONDS):
+                made = run()
+            with at_most(SLOW_CHANGE_SECONDS if self.slow and i == self.first else CHANGE_SECONDS), state_kept():
+                return self._observe(made, i, enough)
         except LearnerError:  # the submission's time ran out
             raise
         except TooLong:
@@ -225,6 +239,9 @@ def two_known(
             and not any(all(possible[one].is_known_to_pass(record, i) for one in pair) for i, record in costly)
         )
 
+    search.first = order[0][0]
+    if search.slow:  # what a candidate has in memory is measured among all that the judge has
+        order = [(i, record) for i, record in order if not (record.measured and record.passed)]
     found = _two_known(order, search, may_be)
     return None if first and found and not found.misconceptions else found
 
@@ -256,6 +273,8 @@ def _one_variant(order: list[tuple[int, Record]], search: Search) -> Explanation
             if candidate.words not in found and candidate.explains(order, work):
                 found.add(candidate.words)
     except SearchEnded:
+        return None
+    if not found.isdisjoint(OF_THE_REFERENCE):
         return None
     telling = {words for words in found if not words.startswith(SAY_LITTLE)} or found
     if telling and telling <= SIGNS:
