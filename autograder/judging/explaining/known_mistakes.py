@@ -87,7 +87,7 @@ class KnownMistakes:
         `repair`: as in `diagnose`.
         """
         evidence = self._evidence_for(exercise, records) if guess else {}
-        searchable = evidence and exercise.seconds < SLOW_SECONDS
+        searchable = evidence and _is_searched(exercise)
         slips = exercise.seconds <= WORTH_SEARCHING and not repair.message
         return diagnose(
             records,
@@ -109,7 +109,7 @@ class KnownMistakes:
         """The known mistakes, one or two together, that give what the visible checks saw, in `records`."""
         evidence = self._evidence_for(exercise, records)
         found = explaining(records, evidence, exercise.seconds < SLOW_SECONDS)
-        if found.whole or not evidence:
+        if found.whole or not evidence or not _is_searched(exercise):
             return found
         both = two_known(records, self.search_of(exercise.name), evidence, found.known)
         return found._replace(whole=bool(both and both.misconceptions))
@@ -201,6 +201,15 @@ class KnownMistakes:
         if shared and not record.cut:
             self._seen[shared] = record
         return record
+
+
+def _is_searched(exercise: Exercise) -> bool:
+    """Whether an exercise is searched for two known mistakes: not one that trains a network in NumPy.
+
+    Those with PyTorch that may be slow are so for hidden inputs; answer books have nothing of them.
+    """
+    fast = exercise.seconds <= WORTH_SEARCHING
+    return fast or (exercise.seconds < SLOW_SECONDS and "torch" in exercise.environment.packages)
 
 
 def _check_of(item: pytest.Item) -> CheckId:

@@ -104,6 +104,11 @@ class Search:
         slow: whether calls may be slow.
     """
 
+    slow = False
+    endless_calls = ENDLESS_CALLS
+    first = -1
+    """The first check of a search, which has to be fast in exercises whose calls may be slow."""
+
     def __init__(
         self,
         reference: Reference,
@@ -116,8 +121,6 @@ class Search:
     ) -> None:
         self.slow = slow
         self.endless_calls = SEARCH_CALLS + 1 if slow else ENDLESS_CALLS
-        self.first = -1
-        """The first check of a search, which has to be fast in exercises whose calls may be slow."""
         self._warm = set[int]()
         self._reference = reference
         self._exercise = exercise
