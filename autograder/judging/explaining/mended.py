@@ -22,7 +22,9 @@ class Mended:
         """Whether this is said in place of known mistakes that do not give all that the visible checks saw."""
         if explained.whole or not self.message:
             return False
-        return self.causes == 2 or (self.causes == 1 and bool(explained.left))
+        if not explained.known or self.misconceptions:
+            return self.causes > 0
+        return self.causes == 1 and bool(explained.left)
 
 
 NOT_MENDED = Mended()

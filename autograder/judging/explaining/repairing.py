@@ -24,6 +24,7 @@ from autograder.judging.asking.variant_run import (
     VariantRun,
 )
 from autograder.judging.checking.expectations import as_arrays, problems_of
+from autograder.judging.explaining.attribution import by_case
 from autograder.judging.explaining.evidence import ending, same_comparison
 from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.own_code import Edit, Lines, Outputs, OwnCode
@@ -332,10 +333,14 @@ def _is_better(got: Any, failed: Comparison) -> bool:
 
 def _breaks(before: Record, after: Record) -> bool:
     """Whether an edit makes something wrong that was right."""
+    if before.passed:
+        return not after.passed
+    olds = by_case(before)
     return any(
         not set(_wrong_outputs(new)) <= set(_wrong_outputs(old)) if old.problems else bool(new.problems)
-        for old, new in zip(before.comparisons, after.comparisons, strict=False)
-    ) or (before.passed and not after.passed)
+        for key, new in by_case(after).items()
+        if (old := olds.get(key)) is not None and not new.property_only
+    )
 
 
 def _wrong_in(record: Record) -> list[str]:
@@ -348,6 +353,8 @@ def _wrong_outputs(comparison: Comparison) -> list[str]:
     if not comparison.problems:
         return []
     triples = paired(comparison.got, comparison.expected, comparison.names)
+    if len(triples) < len(comparison.names):  # an output is missing, or there is one too many
+        return list(comparison.names)
     return [name for name, got, expected in triples if is_wrong(name, got, expected, comparison)]
 
 
