@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,6 +14,9 @@ from hypothesis.extra import numpy as hnp
 
 from autograder.diagnosis.relations import explain, explain_outputs
 from autograder.diagnosis.relations.evidence import MAX_ENTRIES
+from autograder.judging.checking.reference import Reference
+from autograder.judging.explaining.relations import likeliest_relations
+from autograder.judging.records.record import Call, Comparison
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -30,6 +33,15 @@ class TestOutputs:
 
     def test_swapped(self) -> None:
         assert self.said([DB, DA], [DA, DB], ["dA", "dB"]) == ["dA and dB are swapped."]
+
+    def test_the_same_output_on_every_rank(self) -> None:
+        names = [f"{of} on rank {rank}" for rank in range(3) for of in ("db", "y")]
+        db, y = normal(6), normal(4, 6, seed=1)
+        found = self.said([db / 3, y] * 3, [db, y] * 3, names, inputs={"x": normal(9, 9, seed=2)})
+        assert found[0] == (
+            "Each rank's db is 3 times too small, and 3 is the number of ranks: "
+            "is it divided by 3 where it must not be (a sum, not a mean)?"
+        )
 
     def test_another_order(self) -> None:
         q, k, v = normal(3, 2), normal(3, 2, seed=1), normal(3, 2, seed=2)
@@ -111,6 +123,19 @@ def test_never_raises_and_never_says_more_than_two(pair: tuple[Array, Array], x:
         explain_outputs([got, x], [expected, g], ["dx", "dg"], inputs=inputs, **TOLERANCE)
     assert len(sentences) <= 2
     assert all(isinstance(sentence, str) for sentence in sentences)
+
+
+def test_other_outputs_need_not_show_the_relation_of_several_cases() -> None:
+    """The total is n times too small in each case; what is drawn beside it is wrong in another way."""
+    call = {n: Call("trace", (("x", normal(n, seed=n)),)) for n in (4, 5, 6)}
+    totals = [
+        Comparison(np.array(2.345678 / n), np.array(2.345678), ("the total",), "", call[n], 1e-9, 0.0, ("wrong",))
+        for n in call
+    ]
+    drawn = Comparison(normal(40), normal(40, seed=1), ("drawn",), "", call[4], 1e-9, 0.0, ("wrong",))
+    reference = cast(Reference, None)
+    assert likeliest_relations([*totals, drawn], reference)[0].startswith("the total is 4 times too small, and 4 is")
+    assert likeliest_relations([totals[0], drawn], reference) == []
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,7 +5,7 @@ Not in a page: there a variant would run in the judge's own process, where no ti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
 from typing import Protocol
@@ -16,6 +16,7 @@ from autograder.judging.asking.account import Account
 from autograder.judging.asking.run import Run, SubmissionRuns
 from autograder.judging.asking.variant_run import VariantRun
 from autograder.judging.explaining.known_mistakes import KnownMistakes
+from autograder.judging.explaining.mended import Mended
 from autograder.judging.explaining.own_code import OwnCode
 from autograder.judging.explaining.repairing import Repairer, may_be_repaired
 from autograder.judging.explaining.searching import WORTH_SEARCHING
@@ -28,6 +29,9 @@ from course.syllabus import Exercise, Lesson
 
 PROCESSOR_SECONDS = 20.0
 """Processor time of all processes that run the variants of one exercise, far beyond what their calls take."""
+
+WORTH_REPAIRING = 30.0
+"""Exercises whose calls may take more seconds than this are not repaired."""
 
 
 class Repairing(Protocol):
@@ -46,8 +50,8 @@ class Repairing(Protocol):
 
 def repairs_of(
     judge: Repairing, submission: Submission, visible: Mapping[str, Observed], runs: SubmissionRuns
-) -> dict[str, str]:
-    """For each exercise that is wrong on visible inputs, what is said of its repair; empty if nothing is.
+) -> dict[str, Mended]:
+    """For each exercise that is wrong on visible inputs, what is said of its repair.
 
     An exercise that calls another wrong one is not repaired, nor is one if judging the submission has taken too long.
 
@@ -56,35 +60,47 @@ def repairs_of(
     """
     code = cache(lambda: OwnCode(submission))
     wrong = [name for name, seen in visible.items() if any(not record.passed for record in seen.records)]
-    found: dict[str, str] = {}
+    found: dict[str, Mended] = {}
     with ExitStack() as stack:
         room = cache(lambda environment: stack.enter_context(runs.making_room(environment)))
         for name in wrong:
             exercise, records = judge.lesson.exercise(name), visible[name].records
-            if exercise.seconds > WORTH_SEARCHING or not may_be_repaired(records):
+            if exercise.seconds > WORTH_REPAIRING or not may_be_repaired(records):
                 continue
             if runs.source_of(exercise.environment).calls(name, [other for other in wrong if other != name]):
                 continue
             judge.progress.say(f"{name}: looking for what repairs it")
             with suppress(TimedOut), runs.account.time_budget.spending():
-                if code().statements and not judge.mistakes.are_named(exercise, records):
+                if code().statements and not (known := judge.mistakes.explained(exercise, records)).whole:
                     room(exercise.environment)
-                    found[name] = _repair_of(judge, exercise, records, submission.module, code(), runs)
+                    found[name] = _repair_of(judge, exercise, records, known.left, submission.module, code(), runs)
     return found
 
 
 def _repair_of(
-    judge: Repairing, exercise: Exercise, records: list[Record], module: str, code: OwnCode, runs: SubmissionRuns
-) -> str:
+    judge: Repairing,
+    exercise: Exercise,
+    records: list[Record],
+    left: Sequence[int],
+    module: str,
+    code: OwnCode,
+    runs: SubmissionRuns,
+) -> Mended:
     items = judge.items_of(exercise.name, True)
     owner = exercise.name.partition(".")[0]
     others = {one.name for one in judge.lesson.exercises} - {owner}
     account = Account()
     account.processor_seconds = PROCESSOR_SECONDS
-    run = VariantRun(module, code.statements, runs.without_cells(exercise.environment, account))
+    slow = exercise.seconds > WORTH_SEARCHING
+    run = VariantRun(module, code.statements, runs.without_cells(exercise.environment, account), slow=slow)
     try:
         return Repairer(
-            code, records, run, lambda run, i, enough: judge.observe([items[i]], run, enough=enough)[0]
+            code,
+            records,
+            run,
+            lambda run, i, enough: judge.observe([items[i]], run, enough=enough)[0],
+            lambda seen: judge.mistakes.giving_all(exercise, seen),
+            left,
         ).found(others)
     finally:
         run.close()

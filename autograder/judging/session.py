@@ -23,6 +23,7 @@ from autograder.judging.checking.salt import fingerprint
 from autograder.judging.explaining.attribution import has_wrong_values
 from autograder.judging.explaining.diagnosis import Diagnosis
 from autograder.judging.explaining.known_mistakes import KnownMistakes
+from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.observed import Observed
 from autograder.judging.recorder import Recorder, prefetched
 from autograder.judging.records.errors import CheckError, TimedOut, WorkerLost
@@ -85,7 +86,7 @@ class Judge:
         """By id of a check that raised: how it fails on the reference; empty if the reference passes."""
         self._known_answers: Remembered[tuple[str, bool, bytes], Observed] = Remembered(MOST_KNOWN, KNOWN_BYTES)
         """Cache by exercise, visibility and hash of all answers; only where the records depend on nothing else."""
-        self._results: Remembered[tuple[str, tuple[bytes | None, ...], str], ExerciseResult] = Remembered(MOST_KNOWN)
+        self._results: Remembered[tuple[str, tuple[bytes | None, ...], Mended], ExerciseResult] = Remembered(MOST_KNOWN)
         """Cache by exercise, its hashes of visible and hidden answers, and what is said of the repair."""
 
     def grade(
@@ -144,7 +145,8 @@ class Judge:
             for one in whole:
                 if (found := standing.get(one.name)) is None:
                     both = [visible[one.name], self._run_checks(one, together[one.name], runs, visible=False)]
-                    found = self._result_of(one, both, runs, wrong_among(result.exercises), repairs.get(one.name, ""))
+                    repair = repairs.get(one.name, NOT_MENDED)
+                    found = self._result_of(one, both, runs, wrong_among(result.exercises), repair)
                 result.exercises.append(found)
         except WorkerLost as error:
             result.status, result.message, result.exercises = error.status, f"{error}.", []
@@ -219,7 +221,7 @@ class Judge:
         observed: Sequence[Observed],
         runs: SubmissionRuns,
         wrong: Mapping[str, Sequence[str]],
-        repair: str,
+        repair: Mended,
     ) -> ExerciseResult:
         """The result of an exercise, given what its checks saw.
 
@@ -254,7 +256,7 @@ class Judge:
         return replace(result, seconds=round(observed[0].seconds, 4))
 
     def judged(
-        self, exercise: Exercise, records: list[Record], calls_wrong: str = "", repair: str = ""
+        self, exercise: Exercise, records: list[Record], calls_wrong: str = "", repair: Mended = NOT_MENDED
     ) -> ExerciseResult:
         """The result of an exercise from its checks' records.
 

@@ -9,8 +9,8 @@ from autograder.diagnosis.mutation import operators as of
 from autograder.diagnosis.mutation.nodes import function_name, is_number
 from autograder.diagnosis.mutation.text import Source, Splice
 
-MOST_NAMES = 8
-"""Names in scope that are tried in place of one: the parameters first."""
+MOST_NAMES = 10
+"""Names in scope that are tried in place of one: the parameters first, then those bound last."""
 MOST_ATTRIBUTES = 6
 _NO_OPERANDS = ("self", "ctx", "cls", "_")
 _RENAMED = {"grad": ("data", "value"), "data": ("grad",), "value": ("grad",)}
@@ -92,7 +92,9 @@ def in_scope(source: Source, node: ast.AST) -> list[str]:
         if isinstance(around, ast.FunctionDef | ast.Lambda):
             known += [argument.arg for argument in (*around.args.args, *around.args.kwonlyargs)]
             if innermost:
-                stored = [name for name, line in source.bound_in(around) if line <= node.lineno]  # type: ignore[attr-defined]
+                line: int = node.lineno  # type: ignore[attr-defined]
+                before = sorted(source.bound_in(around), key=lambda pair: (pair[1] == line, -pair[1]))
+                stored = [name for name, bound_at in before if bound_at <= line]
             innermost = False
         around = source.parents.get(around)
     return [name for name in dict.fromkeys([*known, *stored]) if name not in _NO_OPERANDS][:MOST_NAMES]

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
+from autograder.diagnosis.mutation import habits
 from autograder.diagnosis.mutation import operators as of
+from autograder.diagnosis.mutation.habits import together
 from autograder.diagnosis.mutation.nodes import function_name, is_number, nodes_in
 from autograder.diagnosis.mutation.operands import in_scope, more, names, strings
 from autograder.diagnosis.mutation.text import Source, Splice
@@ -36,6 +38,8 @@ MADE = {"zeros", "ones", "empty", "full", "eye", "array", "asarray"}
 """Functions that make an array, of float64 unless told otherwise."""
 REMOVABLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Break, ast.Continue, ast.Delete, ast.Raise)
 FIXED = (ast.Return, ast.FunctionDef, ast.ClassDef)
+SHORTEST = 3
+"""The same code of fewer characters is no sign that the same is meant."""
 FARTHEST = 6
 """Statements are moved over at most so many others."""
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
@@ -68,13 +72,31 @@ def repairs(
     nodes = [node for region in regions for node in nodes_in(region, among)]
     seen: set[Splice] = set()
     for rank, operator in enumerate(OPERATORS):
+        found = list[Repair]()
         for node in nodes:
             for splice, kind, place in operator(source, node):
                 if splice not in seen and source.slice(splice.start, splice.end) != splice.text:
                     seen.add(splice)
                     while not hasattr(place, "lineno"):  # a comprehension, or a function's parameters
                         place = source.parents[place]
-                    yield Repair(splice, kind, place, rank)
+                    found.append(Repair(splice, kind, place, rank))
+        yield from found
+        yield from everywhere(source, found) if rank < LIKELY else ()
+
+
+def everywhere(source: Source, found: list[Repair]) -> Iterator[Repair]:
+    """Edits that make the same change at each place in a statement where the code is the same."""
+    alike: dict[tuple[ast.stmt, str, str, str], list[Repair]] = {}
+    for one in found:
+        before, around = source.slice(one.splice.start, one.splice.end), source.text(one.place)
+        key = (source.statement(one.splice.start), around, before, one.splice.text)
+        alike.setdefault(key, []).append(one)
+    for (_, around, *_), repairs_there in alike.items():
+        splices = [(one.splice.start, one.splice.end, one.splice.text) for one in repairs_there]
+        apart = all(one[1] <= other[0] for one, other in pairwise(sorted(splices)))
+        if len(splices) > 1 and len(around) >= SHORTEST and apart:
+            first = repairs_there[0]
+            yield replace(first, splice=together(source, splices), kind=f"{first.kind.rstrip(',')}, each time,")
 
 
 def numbers(source: Source, node: ast.AST) -> Edits:
@@ -214,8 +236,6 @@ def functions(source: Source, node: ast.AST) -> Edits:
         whole = splice.start == source.start(node) and splice.end == source.end(node)
         kind = "without this call" if whole else "with two arguments swapped" if splice.text else "without one argument"
         yield splice, kind, node
-    for splice in of.opposite(source, node):
-        yield splice, f"with another function than `{function_name(node)}`", node
     if isinstance(node.func, ast.Name) and node.func.id == "sum":
         yield of.instead(source, node.func, '__import__("math").prod'), "with another function than `sum`", node
     for splice in of.einsum(source, node):
@@ -304,6 +324,8 @@ def _values(node: ast.AST) -> list[ast.expr]:
 
 
 OPERATORS: tuple[Operator, ...] = (
+    *(habits.late_bound, habits.rebound, habits.of_the_class, habits.in_place, habits.returned, habits.repeated),
+    *(habits.other_function, habits.infinite, habits.keys, habits.multiplied, habits.products, habits.sizes),
     *(
         signs,
         removed,
@@ -317,7 +339,8 @@ OPERATORS: tuple[Operator, ...] = (
         orders,
         numbers,
     ),
-    *(copies, slices, moved, strings, names, more),
+    *(habits.not_reset, habits.overwritten),
+    *(copies, slices, moved, strings, habits.joined, names, more),
 )
 LIKELY = OPERATORS.index(strings)
 """Operators from this rank on have many edits, which are tried only if none of the others repairs the code."""

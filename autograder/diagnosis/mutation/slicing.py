@@ -62,6 +62,34 @@ class Slices:
                     waiting |= used - known
 
 
+def bound_for(regions: Collection[ast.AST], ran: Collection[int], lines: Collection[int]) -> set[int]:
+    """The lines that ran and bind names which, of all that ran, only the given lines use, directly or through others.
+
+    Args:
+        ran: the lines that a call ran.
+        lines: some of them.
+    """
+    nodes = [node for region in regions for node in ast.walk(region)]
+    uses = [
+        (node.id, node.lineno)
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.lineno in ran
+    ]
+    bindings = [node for node in nodes if isinstance(node, ast.Assign) and node.lineno in ran]
+    found, wanted = set[int](), set(lines)
+    for node in reversed(bindings):
+        bound, own = _bound_in(node), range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        users = {line for name, line in uses if name in bound and line not in own}
+        if users and users <= wanted:
+            found.update(own)
+            wanted.update(own)
+    return found
+
+
+def _bound_in(node: ast.Assign) -> set[str]:
+    return {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+
+
 def _outputs(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
     """The outputs that a node gives, with the expression of each: a tuple returned, a dict, or one entry of a dict."""
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == len(names):

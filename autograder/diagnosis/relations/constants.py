@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 
-from autograder.diagnosis.relations.evidence import Problem, first_of, informative, multiple, near, telling
+from autograder.diagnosis.relations.evidence import RANKS, Problem, first_of, informative, multiple, near, telling
 from autograder.values import number
 
 ENOUGH = 6
@@ -72,6 +72,8 @@ def factor_words(factor: float, problem: Problem, reference: np.ndarray) -> str 
 def sizes(problem: Problem) -> dict[int, list[str]]:
     """What each number in the call counts; for example, 3 is the number of rows of X."""
     found: dict[int, list[str]] = {}
+    if ranks := problem.integers.get(RANKS):
+        found[ranks] = [RANKS]
     for name, array in problem.inputs.items():
         labels = {1: ["entries"], 2: ["rows", "columns"]}.get(array.ndim)
         for axis, length in enumerate(array.shape):
@@ -81,7 +83,8 @@ def sizes(problem: Problem) -> dict[int, list[str]]:
         if array.ndim > 1:
             found.setdefault(array.size, []).append(f"the number of entries of {name}")
     for name, value in problem.integers.items():
-        found.setdefault(value, []).append(f"the value of {name}")
+        if name != RANKS:
+            found.setdefault(value, []).append(f"the value of {name}")
     return {size: what for size, what in found.items() if size > 1}
 
 

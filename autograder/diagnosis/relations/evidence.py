@@ -15,6 +15,8 @@ from autograder.wording import clean
 MAX_ENTRIES = 200_000
 """Larger arrays are not searched for relations: a small case shows the mistake first."""
 SAMPLE = 256
+RANKS = "the number of ranks"
+"""The name under which the arguments have it, beside those of the call."""
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autograder.diagnosis.equality import wrong_entries
-from autograder.diagnosis.relations.evidence import as_floats, telling
+from autograder.diagnosis.relations.evidence import RANKS, as_floats, telling
 from autograder.diagnosis.relations.one import MOST, explain
 from autograder.wording import enumeration
+
+_ON_RANK = re.compile(r"(.+) on rank (\d+)$")
 
 
 @np.errstate(all="ignore")
@@ -30,6 +33,9 @@ def explain_outputs(
     right = [_equal(mine, theirs, rtol, atol) for mine, theirs in zip(got, expected, strict=True)]
     wrong = [index for index, is_right in enumerate(right) if not is_right]
 
+    ranks = len(ranks_in(names))
+    inputs = {**({RANKS: ranks} if ranks > 1 else {}), **(inputs or {})}
+
     def explained(index: int, name: str) -> list[str]:
         unit = None if with_unit_g is None else lambda: with_unit_g()[index]
         return explain(got[index], expected[index], name=name, rtol=rtol, atol=atol, inputs=inputs, with_unit_g=unit)
@@ -39,7 +45,7 @@ def explain_outputs(
     sentences = _order(taken, names) if swapped else []
     wrong = [index for index in wrong if not (swapped and index in taken)]
     if len(wrong) > 1:
-        each = f"each of {enumeration([names[index] for index in wrong])}"
+        each = _each_of([names[index] for index in wrong])
         first = explained(wrong[0], each)
         if first and all(explained(index, each) == first for index in wrong[1:]):
             return [*sentences, *(text[:1].upper() + text[1:] for text in first)][:MOST]
@@ -51,6 +57,20 @@ def explain_outputs(
         bad = [name for name, is_right in zip(names, right, strict=True) if not is_right]
         found = [*found, f"{_are(fine)} right; {_are(bad)} not."]
     return [*sentences, *found][:MOST]
+
+
+def ranks_in(names: Sequence[str]) -> set[str]:
+    """The ranks of the outputs that are named after one, such as "y on rank 0"."""
+    return {found[2] for name in names if (found := _ON_RANK.match(name))}
+
+
+def _each_of(names: Sequence[str]) -> str:
+    """Several outputs in words; the same output on all ranks is called so, however many there are."""
+    on_ranks = [found for name in names if (found := _ON_RANK.match(name))]
+    outputs = {found[1] for found in on_ranks}
+    if len(on_ranks) == len(names) and len(outputs) == 1:
+        return f"each rank's {outputs.pop()}"
+    return f"each of {enumeration(names)}"
 
 
 def _are(names: Sequence[str]) -> str:

@@ -15,9 +15,13 @@ from autograder.worker.messages import Answer, Call, Request
 from autograder.worker.wire import WireError, encode
 
 UNCHANGED_SECONDS = 5.0
-"""Processor seconds for a traced call: it is slower, and the first one imports what PyTorch imports on first use."""
+"""Processor seconds for the first call: it is traced, and imports what PyTorch imports on first use."""
+TRACED_SECONDS = 0.5
+"""Processor seconds for other traced calls."""
 VARIANT_SECONDS = 0.1
 """Processor seconds for the statements of a variant, and for each of its calls."""
+SLOW_VARIANT_SECONDS = 0.03
+"""The same in exercises whose calls may be slow: a thousand variants of a training would take minutes."""
 DEADLINE_SECONDS = 2.0
 """The process's own time for an answer beyond what its timer allows: then it is ended."""
 MOST_STARTS = 3
@@ -48,9 +52,12 @@ class VariantRun:
         module: the name of the submission's module.
         statements: of the submission, in order.
         process: like the submission's, without its cells.
+        slow: whether its calls may be slow; variants whose calls are slow are then not worth the time.
     """
 
-    def __init__(self, module: str, statements: Sequence[Statement], process: SubmissionProcess) -> None:
+    def __init__(
+        self, module: str, statements: Sequence[Statement], process: SubmissionProcess, *, slow: bool = False
+    ) -> None:
         self.source = SourceText(Submission.empty(), [])
         self.prefetched: Prefetched | None = None
         self._module = module
@@ -61,12 +68,19 @@ class VariantRun:
         self._changes: Changes = ()
         self._is_running = False
         self._traced = False
+        self._variant_seconds = self._seconds = SLOW_VARIANT_SECONDS if slow else VARIANT_SECONDS
         self.last: Call | None = None
         """The last call."""
 
-    def take(self, changes: Changes, *, traced: bool = False) -> None:
-        """Make later calls of the variant with these changes; `traced`: note the lines that each call runs."""
+    def take(self, changes: Changes, *, traced: bool = False, seconds: float | None = None) -> None:
+        """Make later calls of the variant with these changes.
+
+        Args:
+            traced: note the lines that each call runs.
+            seconds: processor seconds for its statements, and for each of its calls; by default a variant's.
+        """
         self._changes, self._traced, self._is_running = changes, traced, False
+        self._seconds = self._variant_seconds if seconds is None else seconds
 
     def screen(self, variants: Sequence[Changes], call: Call) -> list[Answer | None]:
         """The answers of several variants to the same call, whose arguments are data; None for one that has none."""
@@ -77,7 +91,8 @@ class VariantRun:
             before, self._is_running = transport.received, False
             try:
                 changes = [[(number, source) for number, source in changed] for changed in left]
-                screened: Request = {"do": "screen", "variants": changes, "call": call, "seconds": VARIANT_SECONDS}
+                seconds = self._variant_seconds
+                screened: Request = {"do": "screen", "variants": changes, "call": call, "seconds": seconds}
                 transport.send(encode(screened), DEADLINE_SECONDS)
                 for _ in left:
                     frame = transport.receive(DEADLINE_SECONDS)
@@ -102,8 +117,9 @@ class VariantRun:
         self.last = request
         if not self._is_running:
             changed = [(number, source) for number, source in self._changes]
-            seconds = UNCHANGED_SECONDS if self._traced else VARIANT_SECONDS
-            answer = self._answered({"do": "variant", "changed": changed, "seconds": seconds, "traced": self._traced})
+            answer = self._answered(
+                {"do": "variant", "changed": changed, "seconds": self._seconds, "traced": self._traced}
+            )
             if answer.get("failure") is not None:
                 raise Crashed("The variant cannot be run.")
             self._is_running = True
@@ -117,8 +133,7 @@ class VariantRun:
         transport = self._loaded()
         before = transport.received
         try:
-            allowed = UNCHANGED_SECONDS if self._traced else VARIANT_SECONDS
-            return transport.ask(request, DEADLINE_SECONDS + allowed)
+            return transport.ask(request, DEADLINE_SECONDS + self._seconds)
         except (DeadlinePassed, ChannelClosed, WireError):
             self.close()
             raise Crashed("The variant ended its process.") from None

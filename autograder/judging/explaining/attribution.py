@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from autograder.diagnosis import Misconception
 from autograder.judging.explaining.evidence import Evidence, ending
 from autograder.judging.explaining.work import calls_of
@@ -14,62 +17,64 @@ PASSING_IS_WORTH = 0.25
 """Estimate of how many mistakes a passing check rules out, relative to a failing one; sorts the checks."""
 
 
-def explaining(
-    records: list[Record], misconceptions: dict[Misconception, Evidence], thorough: bool
-) -> tuple[list[Misconception], Record | None]:
-    """The known mistakes that give every value that the learner's functions returned, and the record that shows them.
+class Explaining(NamedTuple):
+    """Known mistakes that explain what the checks saw."""
 
-    That record is of the first failing check that the mistake fails too: other checks may fail only for a dtype.
-    `records` may be those of the first checks alone, the visible ones. These decide, so that the name is the same for
+    known: Sequence[Misconception] = ()
+    """Those that give the answer, or all that some checks saw of it."""
+    record: Record | None = None
+    """The record that shows them, of the first failing check that they fail too: others may fail only for a dtype."""
+    second: Sequence[Misconception] = ()
+    """Those that give what the first ones leave."""
+    left: Sequence[int] = ()
+    """Numbers of the failing visible checks that the first ones are known to pass, without `second`."""
+    whole: bool = True
+    """Whether they give all that the visible checks saw."""
+
+    @property
+    def all(self) -> list[Misconception]:
+        return [*self.known, *self.second]
+
+
+def explaining(records: list[Record], misconceptions: dict[Misconception, Evidence], thorough: bool) -> Explaining:
+    """The known mistakes that give every value that the learner's functions returned.
+
+    `records` may be those of the first checks alone, the visible ones. These decide, so that the names are the same for
     every salt. Mistakes are run on hidden inputs if no visible check fails, if several mistakes give all visible
     values, or if a hidden check ended otherwise than its visible twin.
 
     Two mistakes in one function match no known mistake. Then the result is the mistakes that give every value of one
-    failing check and contradict no other, for the first such check where they all have the same message.
+    failing check and contradict no other, for the first such check where they all have the same message; and those
+    that give every value of the checks which these pass.
     """
     visible = [record for record in records if record.visible]
     enough = _hidden_like_visible(records) and not all(record.passed for record in visible)
     deciding = visible if enough else records
     possible = {known: theirs for known, theirs in misconceptions.items() if theirs.may_be_in(records)}
-    found, shown = _whole(deciding, possible, thorough)
-    if deciding is visible and len({known.says for known in found}) > 1:
-        found, shown = _whole(records, {known: possible[known] for known in found}, thorough)
-    return (found, shown) if found else _partial(deciding, possible, thorough)
-
-
-def _whole(
-    records: list[Record], possible: dict[Misconception, Evidence], thorough: bool
-) -> tuple[list[Misconception], Record | None]:
-    """The mistakes that give every value in `records`, and the record that shows them."""
-    failing = _failing(records)
+    failing = _failing(deciding)
     # if checks are slow, compare the other failing ones last: most mistakes are ruled out before
-    order = _cheapest_first(records, failing, [] if thorough else failing[1:])
-    found = {
-        known: telling[0]
-        for known, theirs in possible.items()
-        if theirs.may_be_all_of(records)
-        and all(
-            (records[i].passed and theirs.is_known_to_pass(records[i], i)) or theirs.same_as(records[i], i)
-            for i in order
-        )
-        and (telling := [i for i in failing if not theirs[i].passed])
-    }
-    return list(found), records[next(iter(found.values()))] if found else None
+    last = [] if thorough else failing[1:]
+    found = _giving_all(deciding, possible, failing, last)
+    if deciding is visible and len({known.says for known in found}) > 1:
+        found = _giving_all(records, {known: possible[known] for known in found}, failing, [])
+    if found:  # if the dtype is wrong as well, some checks fail for that alone
+        telling = [i for i in failing if not possible[found[0]][i].passed]
+        return Explaining(found, records[telling[0]])
+    return _partial(deciding, possible, failing, last)
 
 
 def _partial(
-    records: list[Record], possible: dict[Misconception, Evidence], thorough: bool
-) -> tuple[list[Misconception], Record | None]:
-    """The mistakes, with one message, that give every value of one failing check and contradict no other record."""
-    failing = _failing(records)
+    records: list[Record], possible: dict[Misconception, Evidence], failing: list[int], last: list[int]
+) -> Explaining:
+    """The mistakes that give all values of one failing check and contradict no other record, and what these leave."""
     values_wrong = [j for j in failing if has_wrong_values(records[j])]
-    for i in failing if thorough else failing[:1]:
+    for i in failing[:1] if last else failing:
         if not _can_identify(records[i]) or _fails_one_property(records[i]):
             continue
         # a failing property may follow from wrong values, so a mistake has to explain those as well
         properties_alone = records[i].ended_by is None and not has_wrong_values(records[i])
         to_explain = values_wrong if properties_alone else []
-        order = _cheapest_first(records, [i], [] if thorough else failing[1:])
+        order = _cheapest_first(records, [i], last)
         alike = [
             known
             for known, theirs in possible.items()
@@ -84,8 +89,60 @@ def _partial(
             )
         ]
         if len({known.says for known in alike}) == 1:
-            return alike, records[i]
-    return [], None
+            left = _left_by(alike, records, possible)
+            second = _giving(left, alike, records, possible)
+            return Explaining(alike, records[i], second, () if second else left, bool(second))
+    return Explaining(whole=False)
+
+
+def giving_all(records: list[Record], misconceptions: dict[Misconception, Evidence]) -> list[Misconception]:
+    """The known mistakes each of which gives every value that the learner's functions returned."""
+    possible = {known: theirs for known, theirs in misconceptions.items() if theirs.may_be_in(records)}
+    return _giving_all(records, possible, _failing(records), [])
+
+
+def _giving_all(
+    records: list[Record], possible: dict[Misconception, Evidence], failing: list[int], last: list[int]
+) -> list[Misconception]:
+    order = _cheapest_first(records, failing, last)
+    return [
+        known
+        for known, theirs in possible.items()
+        if theirs.may_be_all_of(records)
+        and all(
+            (records[i].passed and theirs.is_known_to_pass(records[i], i)) or theirs.same_as(records[i], i)
+            for i in order
+        )
+        and any(not theirs[i].passed for i in failing)
+    ]
+
+
+def _left_by(
+    first: Sequence[Misconception], records: list[Record], possible: dict[Misconception, Evidence]
+) -> list[int]:
+    """Numbers of the visible failing checks that known mistakes are known to pass: something else is wrong there."""
+    return [
+        i
+        for i, record in enumerate(records)
+        if record.visible and not record.passed and record.cost == 1.0
+        if all(possible[known].is_known_to_pass(record, i) for known in first)
+    ]
+
+
+def _giving(
+    left: list[int], first: Sequence[Misconception], records: list[Record], possible: dict[Misconception, Evidence]
+) -> list[Misconception]:
+    """The known mistakes that give what the `first` ones leave, if all of them have one message and can be told."""
+    if not any(_can_identify(records[i]) and not _fails_one_property(records[i]) for i in left):
+        return []
+    alike = [
+        known
+        for known, theirs in possible.items()
+        if known not in first
+        and not any(theirs.is_known_to_pass(records[i], i) for i in left)
+        and all(theirs.same_as(records[i], i) for i in left)
+    ]
+    return alike if len({known.says for known in alike}) == 1 else []
 
 
 def _failing(records: list[Record]) -> list[int]:

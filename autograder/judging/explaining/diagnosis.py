@@ -14,6 +14,7 @@ from autograder.diagnosis.case import HEIGHT
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.attribution import explaining, order_of_showing
 from autograder.judging.explaining.evidence import Evidence
+from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.relations import likeliest_relations
 from autograder.judging.explaining.shown_case import call_shown, code_of, smallest_case
 from autograder.judging.records.errors import Crashed, Missing, Raised, TimedOut
@@ -54,29 +55,35 @@ def diagnose(
     *,
     thorough: bool = True,
     guess: bool = True,
-    search: Callable[[], Explanation | None] | None = None,
-    repair: str = "",
+    search: Callable[[Sequence[Misconception]], Explanation | None] | None = None,
+    repair: Mended = NOT_MENDED,
 ) -> Diagnosis:
     """Diagnose an exercise from its checks' `records`; `misconceptions` maps each known mistake to its evidence.
 
     Without `guess`, no relation between the answer and the right one is reported. `search` is called if no known
-    mistake gives the answer. If not `thorough`, because checks take long, a mistake that differs from the answer in the
-    failing check that is shown is not tried on the other checks. `repair` tells where an edit of the learner's own code
-    makes the visible checks pass; it is said if no known mistakes are found.
+    mistake gives the answer, with those that give a part of it. If not `thorough`, because checks take long, a mistake
+    that differs from the answer in the failing check that is shown is not tried on the other checks. `repair` tells
+    where an edit of the learner's own code makes the visible checks pass; it is said if no known mistakes give all that
+    these saw.
     """
-    found, explained = explaining(records, misconceptions, thorough)
+    explained = explaining(records, misconceptions, thorough)
+    explanation = search(explained.known) if search and not explained.whole else None
+    replaced = bool(explanation and explained.known) or (guess and repair.replaces(explained))
+    found = [] if replaced else explained.all
     named = list(dict.fromkeys(known.says for known in found))
     named = named if len(named) <= 2 else []
     lines = list(named)
     if len(named) == 2:
-        lines = [f"Two mistakes would give exactly this. Either: {lines[0]}", f"Or: {lines[1]}"]
-    explanation = search() if search and not found else None
-    if repair and guess and not found and not (explanation and explanation.misconceptions):
-        explanation = Explanation(repair)
+        one, other = lines
+        lines = [f"Two mistakes would give exactly this. Either: {one}", f"Or: {other}"]
+        if explained.second:
+            lines = [f"There are two mistakes. First: {one}", f"Then: {other}"]
+    if repair.message and guess and not found and not (explanation and explanation.misconceptions):
+        explanation = Explanation(repair.message, repair.misconceptions)
     if explanation:
         lines = explanation.message.splitlines()
     failing = sorted((record for record in records if not record.passed), key=order_of_showing)
-    shown = explained or (explanation and explanation.shown) or failing[0]
+    shown = (found and explained.record) or (explanation and explanation.shown) or failing[0]
     last = [] if failing[0] is shown else [f"Another check says: {summary(failing[0])}"]
     if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
         last.append(summary(failing[-1]))

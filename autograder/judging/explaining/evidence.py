@@ -150,15 +150,15 @@ def _is_compatible(mine: Record, theirs: Record) -> bool:
     """
     if theirs.ended_by is not None and mine.ended_by is None:
         return False
-    counterparts = _by_case(theirs)
+    counterparts = by_case(theirs)
     return all(
         (bool(my.problems) and not their.problems) or same_comparison(my, their)
-        for key, my in _by_case(mine).items()
+        for key, my in by_case(mine).items()
         if (their := counterparts.get(key)) is not None
     )
 
 
-def _by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
+def by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
     """Comparisons by case, kind and index: a failing property may end its case early and shift the next ones."""
     counts: Counter[tuple[str, bool]] = Counter()
     found = {}

@@ -13,9 +13,10 @@ from autograder.judging.asking.run import Run
 from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.checking.plugin import CheckId, identify
 from autograder.judging.checking.reference import Reference
-from autograder.judging.explaining.attribution import explaining
+from autograder.judging.explaining.attribution import Explaining, explaining, giving_all
 from autograder.judging.explaining.diagnosis import Diagnosis, diagnose
 from autograder.judging.explaining.evidence import Evidence, says_why
+from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.rejections import Rejections, written
 from autograder.judging.explaining.searching import WORTH_SEARCHING, Search, found_by_search, two_known
 from autograder.judging.records.errors import CheckError, LearnerError
@@ -78,30 +79,45 @@ class KnownMistakes:
         """Which visible checks reject which mistakes, from the lesson's `rejections.toml`."""
         return written(self._places, self._judge.lesson.slug)
 
-    def explain(self, exercise: Exercise, records: list[Record], *, guess: bool = True, repair: str = "") -> Diagnosis:
+    def explain(
+        self, exercise: Exercise, records: list[Record], *, guess: bool = True, repair: Mended = NOT_MENDED
+    ) -> Diagnosis:
         """Diagnose an exercise from its checks' records; without `guess`, no mistake or relation is looked for.
 
         `repair`: as in `diagnose`.
         """
         evidence = self._evidence_for(exercise, records) if guess else {}
-        searchable = evidence and exercise.seconds <= WORTH_SEARCHING
+        searchable = evidence and _is_searched(exercise)
+        slips = exercise.seconds <= WORTH_SEARCHING and not repair.message
         return diagnose(
             records,
             evidence,
             self._judge.reference,
             thorough=exercise.seconds < SLOW_SECONDS,
             guess=guess,
-            search=(lambda: found_by_search(records, self.search_of(exercise.name), evidence, slips=not repair))
+            search=(
+                lambda first: found_by_search(
+                    records, self.search_of(exercise.name), evidence, first=first, slips=slips
+                )
+            )
             if searchable
             else None,
             repair=repair,
         )
 
-    def are_named(self, exercise: Exercise, records: list[Record]) -> bool:
-        """Whether known mistakes, one or two together, give what the visible checks saw, in `records`."""
+    def explained(self, exercise: Exercise, records: list[Record]) -> Explaining:
+        """The known mistakes, one or two together, that give what the visible checks saw, in `records`."""
         evidence = self._evidence_for(exercise, records)
-        found, _ = explaining(records, evidence, exercise.seconds < SLOW_SECONDS)
-        return bool(found) or bool(evidence and two_known(records, self.search_of(exercise.name)))
+        found = explaining(records, evidence, exercise.seconds < SLOW_SECONDS)
+        if found.whole or not evidence or not _is_searched(exercise):
+            return found
+        both = two_known(records, self.search_of(exercise.name), evidence, found.known)
+        return found._replace(whole=bool(both and both.misconceptions))
+
+    def giving_all(self, exercise: Exercise, records: list[Record]) -> list[Misconception]:
+        """The known mistakes each of which alone gives all that the visible checks saw, if they have one message."""
+        found = giving_all(records, self._evidence_for(exercise, records))
+        return found if len({known.says for known in found}) == 1 else []
 
     def _evidence_for(self, exercise: Exercise, records: list[Record]) -> dict[Misconception, Evidence]:
         """The evidence of an exercise's mistakes, if a check compared something or an exception's message can tell."""
@@ -132,6 +148,7 @@ class KnownMistakes:
                 self.of(exercise),
                 len(items),
                 lambda run, i, enough: unhurried(lambda: self._judge.observe([items[i]], run, enough=enough)[0]),
+                slow=self._judge.lesson.exercise(exercise).seconds > WORTH_SEARCHING,
             )
         return self._searches[exercise]
 
@@ -184,6 +201,15 @@ class KnownMistakes:
         if shared and not record.cut:
             self._seen[shared] = record
         return record
+
+
+def _is_searched(exercise: Exercise) -> bool:
+    """Whether an exercise is searched for two known mistakes: not one that trains a network in NumPy.
+
+    Those with PyTorch that may be slow are so for hidden inputs; answer books have nothing of them.
+    """
+    fast = exercise.seconds <= WORTH_SEARCHING
+    return fast or (exercise.seconds < SLOW_SECONDS and "torch" in exercise.environment.packages)
 
 
 def _check_of(item: pytest.Item) -> CheckId:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from autograder.diagnosis.mutation.repairs import LIKELY, Repair, repairs
-from autograder.diagnosis.mutation.slicing import RIGHT, Slices
+from autograder.diagnosis.mutation.slicing import RIGHT, Slices, bound_for
 from autograder.diagnosis.mutation.text import Source
 from autograder.submission import Submission
 from autograder.wording import clean
@@ -29,8 +29,14 @@ TELLING = 8
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError)
 
 
+UNSUSPECTED = 4
+"""How many tiers less likely an edit is if right calls run its line, too, and others ran that no right call does."""
+
+
 Outputs = tuple[Collection[str], Collection[str]]
 """Names of all outputs of a call, and of the wrong ones."""
+Lines = Collection[tuple[str, int]]
+"""Pairs of a cell's label and a line."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +85,16 @@ class OwnCode:
                 self.statements.append((cell.label, before, source.slice(start, source.end(node))))
                 self._of.append((source, node, start))
 
-    def edits(self, lines: Collection[tuple[str, int]], others: Collection[str], outputs: Outputs) -> list[Edit]:
+    def edits(
+        self, lines: Lines, others: Collection[str], outputs: Outputs, suspects: Lines = frozenset()
+    ) -> list[Edit]:
         """The edits of statements that a call ran, and of the assignments that these name, likelier ones first.
 
         Args:
-            lines: that the call ran, as pairs of a cell's label and a line.
+            lines: that the call ran.
             others: names of definitions that are left as they are.
             outputs: names of all outputs of the call, and of the wrong ones.
+            suspects: those of the lines that no right call ran; edits there are likelier.
         """
         regions: dict[int, tuple[list[ast.stmt], Collection[int]]] = {}
         names: set[str] = set()
@@ -106,14 +115,18 @@ class OwnCode:
             return []
         found_edits: list[Edit] = []
         for number, (parts, ran) in sorted(regions.items()):
-            source = self._of[number][0]
+            source, node, _ = self._of[number]
+            label, before, _ = self.statements[number]
+            offset = before - source.line(_start(source, node)) + 1
+            suspected = {line - offset for cell, line in suspects if cell == label}
             with suppress(Exception):  # an odd source must not end the grading of a class; tests try the operators
+                suspected |= bound_for(parts, ran, suspected)
                 slices = Slices(source, parts, *outputs)
-                found_edits += [
-                    self._edit(number, repair, 2 * level + (repair.rank >= LIKELY))
-                    for repair in islice(repairs(source, parts, _that_ran(ran)), MOST_EDITS - len(found_edits))
-                    if (level := slices.level(repair.place)) != RIGHT
-                ]
+                for repair in islice(repairs(source, parts, _that_ran(ran)), MOST_EDITS - len(found_edits)):
+                    if (level := slices.level(repair.place)) != RIGHT:
+                        beside = bool(suspects) and suspected.isdisjoint(_lines_around(source, repair.place))
+                        tier = UNSUSPECTED * beside + 2 * level + (repair.rank >= LIKELY)
+                        found_edits.append(self._edit(number, repair, tier))
         return sorted(found_edits, key=lambda edit: (edit.tier, edit.repair.rank))
 
     def changes(self, *edits: Edit) -> list[tuple[int, str]] | None:
@@ -169,6 +182,14 @@ def _that_ran(lines: Collection[int]) -> Callable[[ast.AST], bool]:
         not isinstance(node, ast.stmt)
         or any(line in lines for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
     )
+
+
+def _lines_around(source: Source, place: ast.AST) -> range:
+    """The lines of the statement around a place; of a block's condition, those of the whole block."""
+    at = place
+    while not isinstance(at, ast.stmt):
+        at = source.parents[at]
+    return range(at.lineno, (at.end_lineno or at.lineno) + 1)
 
 
 def _start(source: Source, node: ast.stmt) -> int:

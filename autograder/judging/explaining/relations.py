@@ -18,6 +18,8 @@ _NUMBERS = re.compile(r"[√\d./]+")
 _RIGHT_AND_WRONG = re.compile(r" (?:is|are) right; .+ (?:is|are) not\.$")
 TELLING_ENTRIES = 6
 """Fewer entries than this need not show a relation."""
+SEVERAL = 3
+"""From so many cases of the same outputs on, other outputs need not show their relation."""
 MOST_TRIED = 8
 """Most failing cases that are examined."""
 MOST_ENTRIES = 10_000
@@ -38,7 +40,10 @@ def likeliest_relations(failures: list[Comparison], reference: Reference) -> lis
         return []
     kind = counts.most_common(1)[0][0]
     failure, chosen = next((failure, found) for failure, found in said if found and _kind_of(found[0]) == kind)
-    everywhere = [sentence for sentence in chosen if all(_holds(sentence, failure, *other) for other in said)]
+    # another function, or a summary of many calls, may be wrong in another way
+    alike = [other for other in said if other[0].names == failure.names]
+    compared = alike if sum(bool(found) for _, found in alike) >= SEVERAL else said
+    everywhere = [sentence for sentence in chosen if all(_holds(sentence, failure, *other) for other in compared)]
     if failure is failures[0] or not failure.case or not everywhere:
         return everywhere
     # on one line, because the case shown below may have other wrong outputs

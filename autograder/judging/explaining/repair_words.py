@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from autograder.diagnosis import Misconception
 from autograder.judging.explaining.own_code import Edit
 from autograder.wording import enumeration
 
 
+def left_after(edits: Sequence[Edit], known: Sequence[Misconception]) -> str:
+    """What is said where each of these edits leaves a known mistake: nothing if they are at more than one place."""
+    if len({edit.place for edit in edits}) != 1:
+        return ""
+    quote, kind = _quote_and_kind(edits)
+    place = _capital(edits[0].place)
+    return f"Two mistakes. {place}, `{quote}`: {kind.rstrip(',')}, one is left.\nThat one: {known[0].says}"
+
+
 def mended(edits: Sequence[Edit]) -> str:
-    """What is said where each of these edits mends the code: nothing if they are at more than two places."""
-    places: dict[str, list[Edit]] = {}
-    for edit in edits:
-        places.setdefault(edit.place, []).append(edit)
+    """What is said where each of these edits mends the code: nothing if the likeliest are at more than two places."""
+    places = _by_place(edits)
+    if len(places) > 2:
+        places = _by_place([edit for edit in edits if edit.repair.rank == edits[0].repair.rank])
     places = dict(sorted(places.items(), key=lambda at: (at[1][0].statement, at[1][0].repair.splice)))
     said = [_quote_and_kind(at) for at in places.values()]
     if len(said) == 1:
@@ -22,6 +32,13 @@ def mended(edits: Sequence[Edit]) -> str:
         either = (f"{place}, `{quote}`, {kind.rstrip(',')}" for place, (quote, kind) in zip(places, said, strict=True))
         return f"{_capital(', or '.join(either))}: either way every visible case passes."
     return ""
+
+
+def _by_place(edits: Sequence[Edit]) -> dict[str, list[Edit]]:
+    places: dict[str, list[Edit]] = {}
+    for edit in edits:
+        places.setdefault(edit.place, []).append(edit)
+    return places
 
 
 def mended_in_part(mending: Sequence[tuple[Edit, Collection[str]]], wrong: Sequence[str]) -> str:

@@ -12,13 +12,22 @@ from dataclasses import dataclass, replace
 from itertools import combinations, zip_longest
 from typing import Any
 
+from autograder.diagnosis import Misconception
 from autograder.judging.asking.prefetched import request_key
 from autograder.judging.asking.run import Run
-from autograder.judging.asking.variant_run import TOGETHER, Changes, NoVariants, VariantRun
+from autograder.judging.asking.variant_run import (
+    TOGETHER,
+    TRACED_SECONDS,
+    UNCHANGED_SECONDS,
+    Changes,
+    NoVariants,
+    VariantRun,
+)
 from autograder.judging.checking.expectations import as_arrays, problems_of
-from autograder.judging.explaining.evidence import ending, same_comparison
-from autograder.judging.explaining.own_code import Edit, Outputs, OwnCode
-from autograder.judging.explaining.repair_words import mended, mended_in_part, mended_together
+from autograder.judging.explaining.evidence import by_case, ending, same_comparison
+from autograder.judging.explaining.mended import NOT_MENDED, Mended
+from autograder.judging.explaining.own_code import Edit, Lines, Outputs, OwnCode
+from autograder.judging.explaining.repair_words import left_after, mended, mended_in_part, mended_together
 from autograder.judging.explaining.shown_case import is_wrong
 from autograder.judging.explaining.work import calls_of, calls_to_differ
 from autograder.judging.records.errors import Crashed, Forbidden, Missing, TimedOut, Undefined
@@ -26,14 +35,18 @@ from autograder.judging.records.record import Comparison, Record, paired
 from autograder.worker.interrupts import TooLong
 from autograder.worker.messages import Answer, Call
 
-MOST_CALLS = 1_000
+MOST_CALLS = 1_500
 """Calls that the single edits of one answer may make; starting a variant counts as one."""
-SCENARIO_CALLS = 5
+SCENARIO_CALLS = 3
 """A scenario counts as this many calls: it is asked on the smallest case."""
+MOST_TRACED = 25
+"""Right comparisons of which the lines are looked at."""
 ENDLESS_CALLS = 200
 """What a variant that had to be interrupted counts as."""
 CALLS_FOR_PARTS = 400
-"""Calls for pairs of edits, and again for those that mend only some outputs."""
+"""Calls for edits that leave a known mistake, for pairs of edits, and for those that mend only some outputs."""
+CALLS_ON_TOP = 700
+"""Calls for single edits on top of the one that gets furthest."""
 MOST_PARTIAL = 6
 """Edits that mend a part of which pairs are tried, or all outputs looked at."""
 Observe = Callable[[Run, int, Callable[[Record], bool] | None], Record]
@@ -62,21 +75,33 @@ class Repairer:
         records: of the visible checks, in their order.
         run: runs the variants.
         observe: runs a check, by its number, on a run.
+        giving_all: the known mistakes that give all that visible checks saw, if they have one message.
+        first: numbers of the failing checks that are to be repaired first.
     """
 
-    def __init__(self, code: OwnCode, records: Sequence[Record], run: VariantRun, observe: Observe) -> None:
+    def __init__(
+        self,
+        code: OwnCode,
+        records: Sequence[Record],
+        run: VariantRun,
+        observe: Observe,
+        giving_all: Callable[[list[Record]], Sequence[Misconception]],
+        first: Collection[int] = (),
+    ) -> None:
         self._code = code
         self._records = records
         self._run = run
         self._observe = observe
-        failing = sorted((calls_to_differ(one), i) for i, one in enumerate(records) if not one.passed)
-        passing = sorted((calls_of(one), i) for i, one in enumerate(records) if one.passed)
-        self._order = [i for _, i in (*failing, *passing)]
+        self._giving_all = giving_all
+        failing = sorted((i not in first, calls_to_differ(one), i) for i, one in enumerate(records) if not one.passed)
+        passing = sorted((False, calls_of(one), i) for i, one in enumerate(records) if one.passed)
+        self._order = [i for *_, i in (*failing, *passing)]
         self._calls_left = MOST_CALLS
         self._outputs_wrong: Collection[str] = ()
+        self._last: Record
 
-    def found(self, others: Collection[str]) -> str:
-        """What a learner is told of the repair; empty if there is none, or too many.
+    def found(self, others: Collection[str]) -> Mended:
+        """What a learner is told of the repair; nothing if there is none, or too many.
 
         Args:
             others: names of definitions that are left as they are.
@@ -84,16 +109,58 @@ class Repairer:
         try:
             before = self._attempted((), traced=True)
             if before is None or not self._fails_as_recorded():
-                return ""
+                return NOT_MENDED
             names, self._outputs_wrong = self._outputs()
-            edits = self._code.edits(self._run.lines(), others, (names, self._outputs_wrong))
+            ran, failed, call = self._run.lines(), self._last, self._run.last
+            suspects = self._suspects(ran)
+            self._last, self._run.last = failed, call
+            edits = self._code.edits(ran, others, (names, self._outputs_wrong), suspects)
             mending, partial = self._singles(edits, before)
             if mending:
-                return mended(mending)
-            pair = self._pair([(progress, edit) for progress, edit in partial if _is_telling(progress, edit, before)])
-            return mended_together(*pair) if pair else self._in_part(partial)
+                return Mended(mended(mending), causes=1)
+            telling = [(progress, edit) for progress, edit in partial if _is_telling(progress, edit, before)]
+            if (left := self._one_left(telling)).message:
+                return left
+            pair = self._pair(telling) or self._on_top(telling, edits)
+            return Mended(mended_together(*pair), causes=2) if pair else Mended(self._in_part(partial))
         except (NoVariants, SearchOver):
-            return ""
+            return NOT_MENDED
+
+    def _one_left(self, partial: Sequence[tuple[Progress, Edit]]) -> Mended:
+        """What is said of edits that mend a part, break nothing and leave exactly one known mistake."""
+        found: list[tuple[Edit, Sequence[Misconception]]] = []
+        once = sum(1 + _calls_of(call.scenario) for record in self._records for call in record.calls)
+        self._calls_left = CALLS_FOR_PARTS + once
+        with suppress(SearchOver):
+            for edit in _by_turns(partial)[:MOST_PARTIAL]:
+                self._run.take(self._code.changes(edit) or ())
+                records = [self._observe(self._run, i, None) for i in range(len(self._records))]
+                self._spend(sum(1 + _calls_of(call.scenario) for record in records for call in record.calls))
+                breaks = any(map(_breaks, self._records, records))
+                if not breaks and (known := self._giving_all(records)):
+                    found.append((edit, known))
+        if len({known[0].says for _, known in found}) != 1:
+            return NOT_MENDED
+        known = found[0][1]
+        return Mended(left_after([edit for edit, _ in found], known), (known[0].name,), causes=2)
+
+    def _suspects(self, ran: Lines) -> Lines:
+        """Those of the lines which the failing call ran that no right call runs; empty if there are none."""
+        left = set(ran)
+        self._traces_left = MOST_TRACED
+
+        def has_seen_enough(record: Record) -> bool:
+            if record.comparisons[-1].problems:
+                return True
+            left.difference_update(self._run.lines())
+            self._traces_left -= 1
+            return not left or self._traces_left <= 0
+
+        self._run.take((), traced=True, seconds=TRACED_SECONDS)
+        for i in self._order:
+            if left and self._traces_left > 0:
+                self._observe(self._run, i, has_seen_enough)
+        return left
 
     def _outputs(self) -> Outputs:
         """The outputs of the call that failed first, and those that some check finds wrong."""
@@ -102,12 +169,14 @@ class Repairer:
         wrong = {name for one in compared if one.names == names for name in _wrong_outputs(one)}
         return names, [name for name in names if name in wrong]
 
-    def _singles(self, edits: Sequence[Edit], before: Progress) -> tuple[list[Edit], list[tuple[Progress, Edit]]]:
-        """The edits with which all checks pass, and those that get further than `before`."""
+    def _singles(
+        self, edits: Sequence[Edit], before: Progress, *also: Edit
+    ) -> tuple[list[Edit], list[tuple[Progress, Edit]]]:
+        """The edits with which, and with `also`, all checks pass, and those that get further than `before`."""
         mending: list[Edit] = []
         partial: list[tuple[Progress, Edit]] = []
         try:
-            for edit, changes in self._screened(edits, mending):
+            for edit, changes in self._screened(edits, mending, *also):
                 progress = self._attempted(changes)
                 if progress is None:
                     continue
@@ -119,18 +188,18 @@ class Repairer:
             pass
         return mending, partial
 
-    def _screened(self, edits: Sequence[Edit], mending: Sequence[Edit]) -> Iterator[tuple[Edit, Changes]]:
+    def _screened(self, edits: Sequence[Edit], mending: Sequence[Edit], *also: Edit) -> Iterator[tuple[Edit, Changes]]:
         """The edits worth trying on all checks; less likely tiers are left out once an edit is `mending`.
 
         The failing call alone is made of many variants at once, if what the check compares is its answer.
         """
         failed, call = next(iter(self._last.failures), None), self._run.last
-        screens = call if failed and call and self._shows(failed, call) else None
+        screens = call if failed and call and self._shows(failed, call, *also) else None
         size = TOGETHER if screens else 1
         for start in range(0, len(edits), size):
             if mending and edits[start].tier > mending[0].tier:
                 return
-            some = [(one, made) for one in edits[start : start + size] if (made := self._code.changes(one))]
+            some = [(one, made) for one in edits[start : start + size] if (made := self._code.changes(*also, one))]
             if screens is None or failed is None:
                 yield from some
                 continue
@@ -141,27 +210,37 @@ class Repairer:
                 if answer is not None and "value" in answer and _is_better(answer["value"], failed):
                     yield one
 
-    def _shows(self, failed: Comparison, call: Call) -> bool:
+    def _shows(self, failed: Comparison, call: Call, *also: Edit) -> bool:
         """Whether the answer to a call is what a check compared and found wrong."""
         if failed.property_only or request_key(call) is None:
             return False
-        (control,) = self._run.screen([()], call)
+        (control,) = self._run.screen([self._code.changes(*also) or ()], call)
         return control is not None and same_comparison(failed, replace(failed, got=as_arrays(control.get("value"))))
 
     def _pair(self, partial: Sequence[tuple[Progress, Edit]]) -> tuple[Edit, Edit] | None:
         """Two edits at two places, each of which mends a part, with which all checks pass; the likeliest first."""
-        places: dict[tuple[str, str], list[Edit]] = {}
-        for _, edit in sorted(partial, key=lambda pair: pair[0], reverse=True):
-            places.setdefault((edit.place, edit.quote), []).append(edit)
-        by_turns = [edit for turn in zip_longest(*places.values()) for edit in turn if edit is not None]
         self._calls_left = CALLS_FOR_PARTS
         with suppress(SearchOver):
-            for one, other in combinations(by_turns[:MOST_PARTIAL], 2):
+            for one, other in combinations(_by_turns(partial)[:MOST_PARTIAL], 2):
                 elsewhere = (one.place, one.quote) != (other.place, other.quote)
                 changes = self._code.changes(one, other) if elsewhere else None
                 progress = self._attempted(changes)
                 if progress is not None and progress.checks == len(self._order):
                     return one, other
+        return None
+
+    def _on_top(self, partial: Sequence[tuple[Progress, Edit]], edits: Sequence[Edit]) -> tuple[Edit, Edit] | None:
+        """The edit that gets furthest and one at another place, with which all checks pass."""
+        for one in _by_turns(partial)[:1]:
+            self._calls_left = CALLS_ON_TOP
+            with suppress(SearchOver):
+                progress = self._attempted(self._code.changes(one))
+                others = [
+                    edit for edit in edits if edit.is_likely and (edit.place, edit.quote) != (one.place, one.quote)
+                ]
+                if progress is not None:
+                    mending, _ = self._singles(others, progress, one)
+                    return (one, mending[0]) if mending else None
         return None
 
     def _in_part(self, partial: Sequence[tuple[Progress, Edit]]) -> str:
@@ -187,7 +266,7 @@ class Repairer:
         """How far a variant gets; None if it cannot run. Raises `SearchOver` when its calls are spent."""
         if changes is None:
             return None
-        self._run.take(changes, traced=traced)
+        self._run.take(changes, traced=traced, seconds=UNCHANGED_SECONDS if traced else None)
         for place, i in enumerate(self._order):
             self._last = self._observe(self._run, i, _has_failed)
             self._spend(1 + sum(_calls_of(call.scenario) for call in self._last.calls))
@@ -219,6 +298,14 @@ def may_be_repaired(records: Sequence[Record]) -> bool:
     return bool(failing) and not any(isinstance(one.ended_by, told) or one.replaced for one in failing)
 
 
+def _by_turns(partial: Sequence[tuple[Progress, Edit]]) -> list[Edit]:
+    """One edit of each place, those that get furthest first, then another one of each."""
+    places: dict[tuple[str, str], list[Edit]] = {}
+    for _, edit in sorted(partial, key=lambda pair: pair[0], reverse=True):
+        places.setdefault((edit.place, edit.quote), []).append(edit)
+    return [edit for turn in zip_longest(*places.values()) for edit in turn if edit is not None]
+
+
 def _is_telling(progress: Progress, edit: Edit, before: Progress) -> bool:
     """Whether an edit mends an output of the call that failed first, or is a likely one; others may help by chance."""
     same_call = (progress.checks, progress.comparisons) == (before.checks, before.comparisons)
@@ -243,6 +330,18 @@ def _is_better(got: Any, failed: Comparison) -> bool:
         return True
 
 
+def _breaks(before: Record, after: Record) -> bool:
+    """Whether an edit makes something wrong that was right."""
+    if before.passed:
+        return not after.passed
+    olds = by_case(before)
+    return any(
+        not set(_wrong_outputs(new)) <= set(_wrong_outputs(old)) if old.problems else bool(new.problems)
+        for key, new in by_case(after).items()
+        if (old := olds.get(key)) is not None and not new.property_only
+    )
+
+
 def _wrong_in(record: Record) -> list[str]:
     compared = (one for one in record.comparisons if not one.property_only and len(one.names) > 1)
     return [name for one in compared for name in _wrong_outputs(one)]
@@ -253,6 +352,8 @@ def _wrong_outputs(comparison: Comparison) -> list[str]:
     if not comparison.problems:
         return []
     triples = paired(comparison.got, comparison.expected, comparison.names)
+    if len(triples) < len(comparison.names):  # an output is missing, or there is one too many
+        return list(comparison.names)
     return [name for name, got, expected in triples if is_wrong(name, got, expected, comparison)]
 
 

@@ -10,7 +10,7 @@ import __future__
 
 import ast
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -32,20 +32,24 @@ from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.attribution import has_wrong_values
 from autograder.judging.explaining.diagnosis import Explanation
 from autograder.judging.explaining.evidence import Evidence, ending, same_comparison
-from autograder.judging.explaining.work import SearchEnded, Work, calls_of, calls_to_differ
+from autograder.judging.explaining.work import ENDLESS_CALLS, SEARCH_CALLS, SearchEnded, Work, calls_of, calls_to_differ
 from autograder.judging.records.errors import LearnerError
 from autograder.judging.records.record import Comparison, Record, paired
 from autograder.worker.interrupts import TooLong, at_most
 
 CHANGE_SECONDS = 0.5
 """Processor time per candidate and check: a slip in a loop's condition may never end."""
+SLOW_CHANGE_SECONDS = 0.1
+"""The same for the smallest failing check of exercises whose calls may be slow; taking longer ends their search."""
 WORTH_SEARCHING = 10.0
-"""Exercises whose calls may take more seconds than this are not searched."""
+"""Exercises whose calls may take more seconds than this are slow: they are searched for two known mistakes alone."""
 SAY_LITTLE = (
     *("a constant 0", "an index", "a condition", "an assignment", "one of several", "a slice", "a `with`"),
     *("two entries", "a function applied twice", "a constant of the other sign"),
 )
 """Vague slips, named only if no other slip gives the same: a term times 0 is better described as a term left out."""
+OF_THE_REFERENCE = {"`or` in the place of `and`", "`and` in the place of `or`"}
+"""Slips that make sense only with the condition as the reference has it: in other code there may be neither word."""
 SIGNS = {
     *("`+` in the place of `-`", "`-` in the place of `+`", "`-=` in the place of `+=`", "`+=` in the place of `-=`"),
     *("the operands of `-` in each other's place", "the sign turned round", "a minus sign left out"),
@@ -97,11 +101,27 @@ class Search:
         known: the exercise's known mistakes.
         visible: the number of visible checks, which come first.
         observe: runs a check, by its number, on a run.
+        slow: whether calls may be slow.
     """
 
+    slow = False
+    endless_calls = ENDLESS_CALLS
+    first = -1
+    """The first check of a search, which has to be fast in exercises whose calls may be slow."""
+
     def __init__(
-        self, reference: Reference, exercise: str, known: Sequence[Misconception], visible: int, observe: Observe
+        self,
+        reference: Reference,
+        exercise: str,
+        known: Sequence[Misconception],
+        visible: int,
+        observe: Observe,
+        *,
+        slow: bool = False,
     ) -> None:
+        self.slow = slow
+        self.endless_calls = SEARCH_CALLS + 1 if slow else ENDLESS_CALLS
+        self._warm = set[int]()
         self._reference = reference
         self._exercise = exercise
         self._known = known
@@ -147,13 +167,22 @@ class Search:
         evidence = Evidence(self._visible, lambda i, enough: self._bounded_record(run, i, enough, endless))
         return Candidate(words, evidence, known, endless)
 
+    def _warm_up(self, i: int) -> None:
+        """Run a check on the reference if candidates have little time: the first run imports and compiles."""
+        if self.slow and i not in self._warm:
+            self._warm.add(i)
+            self._observe(self._reference.local(), i, None)
+
     def _bounded_record(
         self, run: Callable[[], LocalRun], i: int, enough: Callable[[Record], bool] | None, endless: set[int]
     ) -> Record:
         """One check's record, within limits; an unmatchable record if the candidate fails or takes too long."""
+        self._warm_up(i)
         try:
-            with at_most(CHANGE_SECONDS), state_kept():
-                return self._observe(run(), i, enough)
+            with at_most(CHANGE_SECONDS):
+                made = run()
+            with at_most(SLOW_CHANGE_SECONDS if self.slow and i == self.first else CHANGE_SECONDS), state_kept():
+                return self._observe(made, i, enough)
         except LearnerError:  # the submission's time ran out
             raise
         except TooLong:
@@ -170,26 +199,54 @@ def _interruptible(candidates: Callable[[], Sequence[Candidate]]) -> Sequence[Ca
 
 
 def found_by_search(
-    records: Sequence[Record], search: Search, known: dict[Misconception, Evidence], *, slips: bool = True
+    records: Sequence[Record],
+    search: Search,
+    known: dict[Misconception, Evidence],
+    *,
+    first: Collection[Misconception] = (),
+    slips: bool = True,
 ) -> Explanation | None:
     """Explain an answer that no known mistake gives: by two known mistakes, one slip, or the first of several.
 
     Args:
         records: of all checks; only visible ones are used.
         known: what the checks see of each known mistake.
+        first: known mistakes that give what some checks saw; then only pairs with one of these are tried.
         slips: whether to look further than for two known mistakes.
     """
+    if found := two_known(records, search, known, first):
+        return found
     failing, order = _in_order(records)
-    if not failing or not has_wrong_values(failing[0][1]):
+    if first or not slips or not failing or not has_wrong_values(failing[0][1]):
         return None
-    found = _two_known(order, search)
-    return found or ((_one_variant(order, search) or _first_of_several(failing, known, records)) if slips else None)
+    return _one_variant(order, search) or _first_of_several(failing, known, records)
 
 
-def two_known(records: Sequence[Record], search: Search) -> Explanation | None:
-    """Explain an answer by two known mistakes."""
+def two_known(
+    records: Sequence[Record],
+    search: Search,
+    known: dict[Misconception, Evidence],
+    first: Collection[Misconception] = (),
+) -> Explanation | None:
+    """Explain an answer by two known mistakes, one of them among the `first` ones if there are any."""
     failing, order = _in_order(records)
-    return _two_known(order, search) if failing and has_wrong_values(failing[0][1]) else None
+    if not failing or not (first or has_wrong_values(failing[0][1])):
+        return None
+    possible = {one: theirs for one, theirs in known.items() if theirs.may_be_in(records)}
+    costly = [(i, record) for i, record in failing if record.cost == 1.0]
+
+    def may_be(pair: Sequence[Misconception]) -> bool:
+        return (
+            (not first or not set(first).isdisjoint(pair))
+            and all(one in possible for one in pair)
+            and not any(all(possible[one].is_known_to_pass(record, i) for one in pair) for i, record in costly)
+        )
+
+    search.first = order[0][0]
+    if search.slow:  # what a candidate has in memory is measured among all that the judge has
+        order = [(i, record) for i, record in order if not (record.measured and record.passed)]
+    found = _two_known(order, search, may_be)
+    return None if first and found and not found.misconceptions else found
 
 
 def _in_order(records: Sequence[Record]) -> tuple[list[tuple[int, Record]], list[tuple[int, Record]]]:
@@ -220,6 +277,8 @@ def _one_variant(order: list[tuple[int, Record]], search: Search) -> Explanation
                 found.add(candidate.words)
     except SearchEnded:
         return None
+    if not found.isdisjoint(OF_THE_REFERENCE):
+        return None
     telling = {words for words in found if not words.startswith(SAY_LITTLE)} or found
     if telling and telling <= SIGNS:
         telling = {"a sign turned round"}
@@ -230,12 +289,14 @@ def _one_variant(order: list[tuple[int, Record]], search: Search) -> Explanation
     )
 
 
-def _two_known(order: list[tuple[int, Record]], search: Search) -> Explanation | None:
+def _two_known(
+    order: list[tuple[int, Record]], search: Search, may_be: Callable[[Sequence[Misconception]], bool]
+) -> Explanation | None:
     found: dict[frozenset[str], tuple[Misconception, ...]] = {}
-    work = Work(order)
+    work = Work(order, search.endless_calls)
     try:
         for candidate in search.pairs():
-            if candidate.explains(order, work):
+            if may_be(candidate.known) and candidate.explains(order, work):
                 found.setdefault(frozenset(known.says for known in candidate.known), candidate.known)
     except SearchEnded:
         return None
@@ -245,8 +306,8 @@ def _two_known(order: list[tuple[int, Record]], search: Search) -> Explanation |
     if len(found) == 1:
         ((says, known),) = found.items()
         if len(says) == 2:
-            first, second = known
-            message = f"Two mistakes together give exactly this. First: {first.says}\nThen: {second.says}"
+            one, other = known
+            message = f"Two mistakes together give exactly this. First: {one.says}\nThen: {other.says}"
             return Explanation(message, tuple(one.name for one in known))
     return (
         Explanation(f"First: {next(iter(in_all))}\nThere is more, which one sees then.") if len(in_all) == 1 else None

@@ -45,15 +45,17 @@ class Work:
 
     Args:
         order: numbers and records of the checks that each candidate is compared on.
+        endless_calls: what a candidate that had to be interrupted counts as.
     """
 
-    def __init__(self, order: list[tuple[int, Record]]) -> None:
+    def __init__(self, order: list[tuple[int, Record]], endless_calls: int = ENDLESS_CALLS) -> None:
+        self._endless_calls = endless_calls
         self._calls = {i: calls_of(record) if record.passed else calls_to_differ(record) for i, record in order}
         self._left = SEARCH_CALLS
         self._until = time.process_time() + SEARCH_SECONDS
 
     def spend(self, i: int, *, endless: bool = False) -> None:
         """Count a candidate's calls in check `i`. Raises `SearchEnded` if there are none left."""
-        self._left -= ENDLESS_CALLS if endless else self._calls[i]
+        self._left -= self._endless_calls if endless else self._calls[i]
         if self._left < 0 or time.process_time() > self._until:
             raise SearchEnded
