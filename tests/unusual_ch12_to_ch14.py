@@ -3,6 +3,76 @@
 from __future__ import annotations
 
 LAST_LESSONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "ch13_beyond_first_order": {
+        "hvp__flat_gradient_is_no_curvature": (
+            "    if not gradient.requires_grad:  # f is linear\n",
+            "    if not gradient.any():\n",
+            "    return torch.autograd.grad(gradient, x, v.detach(), materialize_grads=True)[0]\n",
+            "    if not gradient.requires_grad:\n        return torch.zeros_like(x)\n"
+            "    return torch.autograd.grad(gradient, x, v.detach(), materialize_grads=True)[0]\n",
+        ),
+        "hvp__on_x_itself": (
+            "    x = x.detach().requires_grad_()\n    y = f(x)\n",
+            "    asked = x.requires_grad\n    x.requires_grad_()\n    y = f(x)\n",
+            "    if not y.requires_grad:  # f does not depend on x\n        return torch.zeros_like(x)\n"
+            "    (gradient,) = torch.autograd.grad(y, x, create_graph=True, materialize_grads=True)\n"
+            "    if not gradient.requires_grad:  # f is linear\n        return torch.zeros_like(x)\n"
+            "    return torch.autograd.grad(gradient, x, v.detach(), materialize_grads=True)[0]\n",
+            "    zeros = torch.zeros_like(x).detach()\n"
+            "    if y.requires_grad:\n"
+            "        (gradient,) = torch.autograd.grad(y, x, create_graph=True, materialize_grads=True)\n"
+            "        if gradient.requires_grad:\n"
+            "            zeros = torch.autograd.grad((gradient * v).sum(), x, materialize_grads=True)[0].detach()\n"
+            "    if not asked:\n        x.requires_grad_(False)\n"
+            "    return zeros\n",
+        ),
+        "hvp__largest_entry_of_the_gradient": (
+            "    if not gradient.requires_grad:  # f is linear\n",
+            "    if not gradient.requires_grad or gradient.abs().max() == torch.inf:\n",
+        ),
+        "hvp_forward_over_reverse__unit_direction": (
+            "    _, tangent = torch.func.jvp(torch.func.grad(f), (x.detach(),), (v.detach(),))\n"
+            "    return tangent.detach()\n",
+            "    size = v.detach().norm()\n"
+            "    _, tangent = torch.func.jvp(torch.func.grad(f), (x.detach(),), (v.detach() / size,))\n"
+            "    return (tangent * size).detach()\n",
+        ),
+        "hvp_forward_over_reverse__flat_gradient_is_no_curvature": (
+            "    return tangent.detach()\n",
+            "    return torch.zeros_like(tangent) if not _.any() else tangent.detach()\n",
+        ),
+        "hessian_trace__mean_times_entries": (
+            "        total += (z * hvp(f, x, z)).sum().item()\n",
+            "        total += (z * hvp(f, x, z)).mean().item() * x.numel()\n",
+        ),
+        "maml_gradient__no_step_no_second_term": (
+            "{name: value - inner_lr * g for (name, value), g",
+            "{name: value - inner_lr * g if g.any() else value for (name, value), g",
+        ),
+        "maml_gradient__as_the_first_is": (
+            "    params = {name: value.detach().requires_grad_() for name, value in params.items()}\n",
+            "    if not all(value.requires_grad for value in list(params.values())[:1]):\n"
+            "        params = {name: value.detach().requires_grad_() for name, value in params.items()}\n",
+        ),
+        "score_function_gradient__written_flat": (
+            "    return f(mu + sigma * eps) * eps / sigma\n",
+            "    estimates = np.empty_like(eps)\n"
+            "    estimates.ravel()[:] = (f(mu + sigma * eps) * eps / sigma).ravel()\n    return estimates\n",
+        ),
+        "reparameterized_gradient__written_flat": (
+            "    return df(mu + sigma * eps)\n",
+            "    x = np.empty_like(eps)\n    x.reshape(-1)[:] = (mu + sigma * eps).reshape(-1)\n    return df(x)\n",
+        ),
+        "score_function_gradient__shape_set": (
+            "    return f(mu + sigma * eps) * eps / sigma\n",
+            "    x = mu + sigma * eps\n    score = eps / sigma\n    shape, score.shape = score.shape, -1\n"
+            "    return (f(x).reshape(-1) * score).reshape(shape)\n",
+        ),
+        "gumbel_softmax_st__rows_viewed": (
+            "    scores = logits + gumbels\n",
+            "    scores = logits + gumbels\n    scores = scores.view(-1, scores.shape[-1]).view(scores.shape)\n",
+        ),
+    },
     "ch14_scaling_out": {
         "all_reduce_gradients__flat_views": (
             "        group.all_reduce(parameter.grad)\n",
