@@ -62,7 +62,7 @@ def hvp(f, x, v):
 #
 # The rules of `hvp` hold here, too: zeros where `f` is linear or does not depend on `x`, one call of `f`, at most 6
 # times its FLOPs, nothing of a size like n², no graph behind the result. `f` is made of operations that know forward
-# mode.
+# mode. No two entries of `x`, nor of `v`, share memory: PyTorch's forward mode cannot take expanded tensors.
 #
 # `torch.func.jvp` and `torch.func.grad` may be used, or the dual numbers of `torch.autograd.forward_ad`.
 #

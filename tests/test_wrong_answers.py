@@ -150,7 +150,7 @@ WRONG = {
             "bucketed_all_reduce",
             "flat = torch.cat([grad.reshape(-1) for grad in bucket])",
             "flat = torch.cat([grad.view(-1) for grad in bucket])",
-            "test_strided_tensors",
+            "test_every_kind_of_tensor",
             0.9,
         ),
         Wrong(

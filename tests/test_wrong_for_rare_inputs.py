@@ -132,6 +132,68 @@ WRONG = {
     ],
     "ch12_debugging": [
         Wrong(
+            "gradient_report",
+            "gradient_report",
+            "norms = {name: None if grad is None else grad.double().norm().item() for name, grad in grads.items()}",
+            "norms = {name: None if grad is None else grad.view(-1).double().norm().item() "
+            "for name, grad in grads.items()}",
+            "test_norms",
+            0.95,
+        ),
+        Wrong(
+            "gradient_report",
+            "gradient_report",
+            "grads = {name: parameter.grad for name, parameter in model.named_parameters()}",
+            "model.train()\ngrads = {name: parameter.grad for name, parameter in model.named_parameters()}",
+            "test_norms",
+            0.95,
+        ),
+        Wrong(
+            "repeated_batches",
+            "repeated_batches",
+            "return [(i, j) for i in range(n) for j in range(i + 1, n) if equal(batches[i], batches[j])]",
+            "return [(i, j) for i in range(n) for j in range(i + 1, n) if batches[i] is not batches[j] and "
+            "equal(batches[i], batches[j])]",
+            "test_pairs_of_tuples",
+            0.95,
+        ),
+        Wrong(
+            "repeated_batches",
+            "repeated_batches",
+            "return [(i, j) for i in range(n) for j in range(i + 1, n) if equal(batches[i], batches[j])]",
+            "lies = [[of.stride() for of in (one if isinstance(one, tuple) else (one,))] for one in batches]\n"
+            "return [(i, j) for i in range(n) for j in range(i + 1, n) if lies[i] == lies[j] and "
+            "equal(batches[i], batches[j])]",
+            "test_pairs_of_tuples",
+            0.95,
+        ),
+        Wrong(
+            "first_nonfinite",
+            "first_nonfinite",
+            "return bool(output.isfinite().all())",
+            "return bool(output.view(-1).isfinite().all())",
+            "test_finite_outputs_of_all_sizes",
+            0.95,
+        ),
+        Wrong(
+            "first_nonfinite",
+            "first_nonfinite",
+            "return found[0] if found else None",
+            "model.requires_grad_(True)\nreturn found[0] if found else None",
+            "test_no_hook_is_left",
+            0.95,
+        ),
+        Wrong(
+            "first_nonfinite",
+            "first_nonfinite",
+            "return found[0] if found else None",
+            "for parameter in model.parameters():\n"
+            "    parameter.grad = parameter.grad if parameter.requires_grad else None\n"
+            "return found[0] if found else None",
+            "test_no_hook_is_left",
+            0.95,
+        ),
+        Wrong(
             "first_nonfinite",
             "first_nonfinite",
             "elif not isinstance(output, tuple | list):",

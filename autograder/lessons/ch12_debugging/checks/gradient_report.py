@@ -34,12 +34,12 @@ def zeros(rng, shape=(2, 3), dtype="float32"):
     return random(rng, shape), np.zeros(shape), dtype, True
 
 
-def check_report(learner, reference, rng, parameters, case, *, rtol=1e-9, names=None, floats=False):
+def check_report(learner, reference, rng, parameters, case, *, rtol=1e-9, names=None, floats=False, transposed=False):
     """Expect names, norms and statuses of a model with these parameters in random order."""
     order = rng.permutation(len(parameters)).tolist()
     names = names or [f"{name}.weight" for name in some_names(rng, len(parameters))]
     listed = [(name, *parameters[i]) for name, i in zip(names, order, strict=True)]
-    expected, got = (who.scenario.report(listed) for who in (reference, learner))
+    expected, got = (who.scenario.report(listed, transposed) for who in (reference, learner))
     compare_reports(got, expected, case=case, rtol=rtol, floats=floats)
 
 
@@ -73,7 +73,8 @@ def test_norms(learner, reference, rng):
         parameters = [gradient(rng, norm) for norm in rng.uniform(1, 9, size=count)]
         check_report(learner, reference, rng, parameters, f"{count} parameter{'s' * (count > 1)}")
     parameters = [gradient(rng, 3.0, shape) for shape in [(), (1,), (5,), (2, 3, 2)]]
-    check_report(learner, reference, rng, parameters, "parameters of several shapes")
+    case = "parameters of several shapes, column by column in memory, in eval mode"
+    check_report(learner, reference, rng, parameters, case, transposed=True)
     names = ["head", "body.0.weight", "body.0.bias", "body.1.inner.scale"]
     check_report(learner, reference, rng, [gradient(rng, 2.0) for _ in names], "modules inside of modules", names=names)
 

@@ -50,6 +50,10 @@ def test_pairs_of_tuples(learner, reference, rng):
     batches = [(X, y), (X.clone(), w), (Z, y), (Z.clone(), y.clone())]
     order = rng.permutation(4)
     check_pairs(learner, reference, [batches[i] for i in order], "the same X with another y")
+    arguments = random(rng, (2, 3)), rng.integers(9, size=2)
+    expected, got = (who.scenario.pairs_of_one_batch(*arguments) for who in (reference, learner))
+    case = "one tensor again and again, alone and in tuples, also column by column in memory"
+    expect_close(got, expected, names=("the pairs",), case=case, **IDENTICAL)
 
 
 @exercise("repeated_batches")

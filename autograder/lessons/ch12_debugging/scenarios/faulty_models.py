@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _named
+from autograder.worker.layout import laid_out
 
 
 class _Spoils(torch.nn.Module):
@@ -42,14 +43,14 @@ class _InOrder(torch.nn.Module):
 
 
 class _Gives(torch.nn.Module):
-    """Returns a fixed tensor for any input; complex numbers are given as pairs."""
+    """Returns a fixed tensor for any input, column by column in memory; complex numbers are given as pairs."""
 
     def __init__(self, values: Any, dtype: str) -> None:
         super().__init__()
         if dtype == "complex64":
             self.values = torch.view_as_complex(torch.tensor(np.asarray(values), dtype=torch.float32))
         else:
-            self.values = torch.tensor(np.asarray(values), dtype=getattr(torch, dtype))
+            self.values = laid_out(torch.tensor(np.asarray(values), dtype=getattr(torch, dtype)), "columns")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.values

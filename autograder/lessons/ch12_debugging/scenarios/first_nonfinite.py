@@ -55,9 +55,10 @@ def after_nonfinite(submission: Any, kind: str, setting: Any, x: np.ndarray, tra
     """Side effects of first_nonfinite on a model that already has a gradient and hooks."""
     with _fresh():
         model, inputs = _model(kind, setting).train(training), torch.tensor(x)
-        scale = torch.nn.Parameter(torch.ones(2))
-        scale.grad = torch.full((2,), 0.5)
-        model.register_parameter("scale", scale)
+        scale, frozen = (torch.nn.Parameter(torch.ones(2), requires_grad=required) for required in (True, False))
+        for own, parameter in {"scale": scale, "frozen": frozen}.items():
+            parameter.grad = torch.full((2,), 0.5)
+            model.register_parameter(own, parameter)
         runs: list[int] = []
         model.register_forward_hook(lambda module, inputs, output: runs.append(1))
         model.register_forward_pre_hook(lambda module, inputs: runs.append(1))
@@ -74,7 +75,10 @@ def after_nonfinite(submission: Any, kind: str, setting: Any, x: np.ndarray, tra
             "A hook that was there before the call is gone": left < hooks,
             "The model ran more than once": len(runs) > 2,
             "A parameter of the model was changed": not bool((scale == 1).all()),
-            "A .grad of the model was changed": scale.grad is None or not bool((scale.grad == 0.5).all()),
+            "A .grad of the model was changed": any(
+                one.grad is None or not bool((one.grad == 0.5).all()) for one in (scale, frozen)
+            ),
+            "A parameter has another requires_grad afterwards": not scale.requires_grad or frozen.requires_grad,
             f"The model is in {'eval' if training else 'train'} mode afterwards, and it was not": any(
                 module.training is not training for module in model.modules()
             ),

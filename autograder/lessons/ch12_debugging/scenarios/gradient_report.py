@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _linear
+from autograder.worker.layout import laid_out
 from autograder.worker.returned import plain
 
 DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16", "bfloat16")}
@@ -17,8 +18,11 @@ def _tensor(values: np.ndarray | list, dtype: str) -> torch.Tensor:
     return torch.tensor(np.asarray(values), dtype=DTYPES[dtype])
 
 
-def _of_parameters(parameters: list[tuple]) -> torch.nn.Module:
-    """A model with parameters of these names: (name, values, the gradient or None, dtype, requires_grad)."""
+def _of_parameters(parameters: list[tuple], layout: str) -> torch.nn.Module:
+    """A model with parameters of these names: (name, values, the gradient or None, dtype, requires_grad).
+
+    `layout` says how parameters and gradients lie in memory.
+    """
     model = torch.nn.Module()
     for name, values, grad, dtype, required in parameters:
         module = model
@@ -27,9 +31,9 @@ def _of_parameters(parameters: list[tuple]) -> torch.nn.Module:
             if not hasattr(module, part):
                 module.add_module(part, torch.nn.Module())
             module = getattr(module, part)
-        parameter = torch.nn.Parameter(_tensor(values, dtype))
+        parameter = torch.nn.Parameter(laid_out(_tensor(values, dtype), layout))
         if grad is not None:
-            parameter.grad = _tensor(grad, dtype)
+            parameter.grad = laid_out(_tensor(grad, dtype), layout)
         parameter.requires_grad_(required)
         module.register_parameter(last, parameter)
     return model
@@ -50,10 +54,13 @@ def _report(submission: Any, model: torch.nn.Module) -> Any:
     return {"a list of dicts": True, "keys": True, "tensors": tensors, **columns}
 
 
-def report(submission: Any, parameters: list[tuple]) -> Any:
-    """The report on a model with these parameters, and whether the model is unchanged."""
+def report(submission: Any, parameters: list[tuple], transposed: bool = False) -> Any:
+    """The report on a model with these parameters, and whether the model is unchanged.
+
+    `transposed`: the parameters lie in memory column by column, and the model is in eval mode.
+    """
     with _fresh():
-        model = _of_parameters(parameters)
+        model = _of_parameters(parameters, "columns" if transposed else "rows").train(not transposed)
         found = _report(submission, model)
         bits = {"bfloat16": torch.int16, "float16": torch.int16, "float32": torch.int32, "float64": torch.int64}
         now = dict(model.named_parameters())
@@ -66,6 +73,7 @@ def report(submission: Any, parameters: list[tuple]) -> Any:
                 and torch.equal(tensor.detach().view(bits[dtype]), expected.view(bits[dtype]))
             )
 
+        found["The mode of the model was changed"] = model.training is transposed
         found["A .grad of the model was changed"] = not all(
             now[name].grad is None if grad is None else same(now[name].grad, grad, dtype)
             for name, _, grad, dtype, _ in parameters

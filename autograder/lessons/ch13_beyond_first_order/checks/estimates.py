@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging import EXACT, F32, F64, SINGLE, expect, expect_close, random
+from autograder.judging import EXACT, expect, expect_close, random
+from autograder.judging.checking.kinds import LARGEST
 
 
 class Once:
@@ -32,15 +33,15 @@ def smooth(rng) -> Callable[[Any], Any]:
 
 
 def agree_on_estimates(
-    learner, reference, rng, name, shape, case, f=smooth, mu=None, sigma=None, dtype=F64, **tolerance
+    learner, reference, rng, name, shape, case, f=smooth, mu=None, sigma=None, eps=None, layout="", **tolerance
 ):
     """Compare the estimates sample by sample; they are not random once eps is given."""
     mu = float(rng.uniform(-2, 2)) if mu is None else mu
     sigma = float(rng.uniform(1.2, 2.5)) if sigma is None else sigma
-    function, eps = f(rng), random(rng, shape, dtype)
+    function, eps = f(rng), random(rng, shape) if eps is None else eps
     what = "df" if name == "reparameterized_gradient" else "f"
     asked = Once(what, function, eps.shape)
-    got = getattr(learner, name)(asked, mu, sigma, eps)
+    got = getattr(learner.in_layout(layout) if layout else learner, name)(asked, mu, sigma, eps)
     expected = getattr(reference, name)(Once(what, function, eps.shape), mu, sigma, eps)
     expect_close(got, expected, names=("the array of estimates",), case=case, **{**EXACT, **tolerance})
     expect(asked.calls == 1, f"{what} was called {asked.calls} times; once, with all x, is expected.", case=case)
@@ -72,8 +73,11 @@ def check_shapes_of_eps(learner, reference, rng, name):
     agree_on_estimates(learner, reference, rng, name, (3, 2), "eps has shape (3, 2)")
 
 
-def check_estimates_in_float32(learner, reference, rng, name):
-    """float32 samples, float32 estimates."""
-    for shape in [(1,), (2, 3)]:
-        case = f"float32, eps has shape {shape}"
-        agree_on_estimates(learner, reference, rng, name, shape, case, dtype=F32, **SINGLE)
+def check_every_kind_of_eps(learner, reference, kinds, rng, name):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
+    for kind in kinds:
+        eps, layout = kind.drawn["eps"], kind.layout_of("f", "mu", "sigma", "eps")
+        tolerance = kind.tolerance((), [LARGEST**3])  # f squares what it is given, and the score is as large again
+        agree_on_estimates(
+            learner, reference, rng, name, eps.shape, kind.label, eps=eps, layout=layout, sigma=1.5, **tolerance
+        )

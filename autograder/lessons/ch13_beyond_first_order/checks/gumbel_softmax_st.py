@@ -127,10 +127,13 @@ def test_in_the_middle_of_a_graph(learner, reference, rng):
 
 
 @exercise("gumbel_softmax_st")
-def test_choices_in_float32(learner, reference, rng):
-    """float32 logits, float32 choices and gradients."""
-    for shape in [(2,), (3, 4)]:
-        agree_on_choice(learner, reference, rng, shape, temperature(rng), f"float32, shape {shape}", F32)
+def test_every_kind_of_logits(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; logits of every origin."""
+    for kind in kinds:
+        logits, gumbels, g = kind.drawn.values()
+        arguments = logits, 0.5, gumbels, g, kind.states
+        tolerance = of_the_softmax(logits + gumbels, 0.5, g)
+        agree("chosen_in_states", learner, reference, *arguments, case=kind.label, **tolerance)
 
 
 @exercise("gumbel_softmax_st", promise="instrumented")

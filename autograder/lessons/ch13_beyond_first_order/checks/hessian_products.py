@@ -10,12 +10,20 @@ from __future__ import annotations
 import math
 import re
 
-from autograder.judging import EXACT, F32, F64, agree, random
+import numpy as np
+
+from autograder.judging import EXACT, F64, agree, random
+from autograder.judging.checking.kinds import LARGEST
 
 
 def drawn(rng, shape, dtype=F64):
     """Random constants, parameters and a point; the first two are away from 0, so that dependence on them shows."""
     return *(rng.uniform(0.5, 1.5, size=shape).astype(dtype) for _ in range(2)), random(rng, shape, dtype)
+
+
+def scaled(array, times):
+    """The array times a number, in its own dtype."""
+    return np.asarray(array * array.dtype.type(times))
 
 
 def agree_on_product(
@@ -102,12 +110,14 @@ def check_leaves_and_strides(learner, reference, rng, name):
             agree_on_product(learner, reference, rng, name, "polynomial", shape, case, kind=kind)
 
 
-def check_product_in_float32(learner, reference, rng, name):
-    """float32 in, float32 out."""
-    for function in ("polynomial", "linear", "constant"):
-        for shape in [(1,), (2, 2)]:
-            case = f"float32, {FORMULAS[function]}, x has shape {shape}"
-            agree_on_product(learner, reference, rng, name, function, shape, case, F32, rtol=1e-4, atol=1e-4)
+def check_every_kind_of_tensor(learner, reference, kinds, rng, name):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, one for both."""
+    for kind in kinds:
+        x, v = (scaled(*one) for one in zip(kind.drawn.values(), kind.options.get("times", (1, 1)), strict=True))
+        a, p, _ = drawn(rng, x.shape, x.dtype)
+        arguments = name, kind.options["function"], a, p, x, v, kind.states
+        tolerance = kind.tolerance((), [LARGEST**3])  # H·v adds up products of x and v
+        agree("product_in_states", learner, reference, *arguments, case=kind.label, **tolerance)
 
 
 def check_no_hessian(learner, reference, rng, name):

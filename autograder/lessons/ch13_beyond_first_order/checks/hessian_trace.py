@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging import EXACT, F32, F64, agree, exercise, expect, expect_close, random
-from autograder.lessons.ch13_beyond_first_order.checks.hessian_products import drawn
+from autograder.judging import EXACT, F64, agree, exercise, expect, expect_close, random
+from autograder.judging.checking.kinds import LARGEST
+from autograder.lessons.ch13_beyond_first_order.checks.hessian_products import drawn, scaled
 from autograder.lessons.ch13_beyond_first_order.checks.kinds_of_tensors import KINDS
 from autograder.values import summarise
 from autograder.wording import counted, enumeration
@@ -154,11 +155,13 @@ def test_generator_alone(learner, reference, rng):
 
 
 @exercise("hessian_trace")
-def test_trace_in_float32(learner, reference, rng):
-    """A Python float for float32, too."""
-    for shape in [(1,), (2, 2)]:
-        case = f"float32, H is diagonal, x has shape {shape}"
-        agree_on_trace(learner, reference, rng, "diagonal", shape, 3, case, F32, rtol=1e-5, atol=1e-5)
+def test_every_kind_of_tensor(learner, reference, kinds, rng):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results; at 0."""
+    for kind in kinds:
+        x = scaled(kind.drawn["x"], kind.options.get("times", 1))
+        arguments = drawn(rng, x.shape, x.dtype)[0], x, seed(rng), kind.states
+        tolerance = kind.tolerance((), [LARGEST**3])
+        agree("trace_in_states", learner, reference, *arguments, case=f"H is diagonal, {kind.label}", **tolerance)
 
 
 @exercise("hessian_trace", promise="instrumented")

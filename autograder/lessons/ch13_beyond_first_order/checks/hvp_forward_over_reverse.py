@@ -5,11 +5,11 @@ from __future__ import annotations
 from autograder.judging import agree, exercise, random
 from autograder.lessons.ch13_beyond_first_order.checks.hessian_products import (
     check_arguments_and_parameters_afterwards,
+    check_every_kind_of_tensor,
     check_functions_that_do_not_depend_on_x,
     check_leaves_and_strides,
     check_linear_functions,
     check_no_hessian,
-    check_product_in_float32,
     check_product_with_the_hessian,
     check_shapes_of_x,
 )
@@ -46,9 +46,9 @@ def test_leaves_and_strides(learner, reference, rng):
 
 
 @exercise("hvp_forward_over_reverse")
-def test_product_in_float32(learner, reference, rng):
-    """float32 in, float32 out."""
-    check_product_in_float32(learner, reference, rng, "hvp_forward_over_reverse")
+def test_every_kind_of_tensor(learner, reference, kinds, rng):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, one for both."""
+    check_every_kind_of_tensor(learner, reference, kinds, rng, "hvp_forward_over_reverse")
 
 
 @exercise("hvp_forward_over_reverse", promise="instrumented")

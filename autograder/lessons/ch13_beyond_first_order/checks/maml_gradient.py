@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from autograder.judging import F32, F64, agree, exercise, random
+import numpy as np
+
+from autograder.judging import F64, agree, exercise, random
+from autograder.judging.checking.kinds import LARGEST
+from autograder.lessons.ch13_beyond_first_order.checks.hessian_products import scaled
 from autograder.lessons.ch13_beyond_first_order.checks.kinds_of_tensors import KINDS
 
 
@@ -80,11 +84,14 @@ def test_kinds_of_parameters(learner, reference, rng):
 
 
 @exercise("maml_gradient")
-def test_maml_in_float32(learner, reference, rng):
-    """float32 parameters, float32 gradients."""
-    data = task(rng, 3, 2, dtype=F32), task(rng, 2, 2, dtype=F32)
-    arguments = regression(rng, 2, F32), *data, step_size(rng), "constant"
-    agree("maml", learner, reference, "regression", *arguments, case="float32", rtol=1e-4, atol=1e-4)
+def test_every_kind_of_parameter(learner, reference, kinds, rng):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results; all at 0."""
+    for kind in kinds:
+        params = [scaled(value, kind.options.get("times", 1)) for value in kind.drawn["params"]]
+        data = [{name: random(rng, of.shape, of.dtype) for name, of in zip("abc", params, strict=True)} for _ in "sq"]
+        data[1]["shift"] = np.ones((), params[0].dtype)
+        tolerance = kind.tolerance((), [LARGEST**2])
+        agree("maml_in_states", learner, reference, params, *data, 0.125, kind.states, case=kind.label, **tolerance)
 
 
 @exercise("maml_gradient", promise="instrumented")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.judging import exercise
 from autograder.lessons.ch13_beyond_first_order.checks.estimates import (
     check_estimates,
-    check_estimates_in_float32,
+    check_every_kind_of_eps,
     check_shapes_of_eps,
     check_spreads,
 )
@@ -30,6 +30,6 @@ def test_shapes_of_eps(learner, reference, rng):
 
 
 @exercise("reparameterized_gradient")
-def test_estimates_in_float32(learner, reference, rng):
-    """float32 samples, float32 estimates."""
-    check_estimates_in_float32(learner, reference, rng, "reparameterized_gradient")
+def test_every_kind_of_eps(learner, reference, kinds, rng):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
+    check_every_kind_of_eps(learner, reference, kinds, rng, "reparameterized_gradient")

@@ -11,7 +11,7 @@ from autograder.judging import exercise
 from autograder.lessons.ch13_beyond_first_order.checks.estimates import (
     agree_on_estimates,
     check_estimates,
-    check_estimates_in_float32,
+    check_every_kind_of_eps,
     check_shapes_of_eps,
     check_spreads,
 )
@@ -41,9 +41,9 @@ def test_shapes_of_eps(learner, reference, rng):
 
 
 @exercise("score_function_gradient")
-def test_estimates_in_float32(learner, reference, rng):
-    """float32 samples, float32 estimates."""
-    check_estimates_in_float32(learner, reference, rng, "score_function_gradient")
+def test_every_kind_of_eps(learner, reference, kinds, rng):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
+    check_every_kind_of_eps(learner, reference, kinds, rng, "score_function_gradient")
 
 
 @exercise("score_function_gradient")

@@ -9,7 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _requires_grad
+from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import (
+    _as,
+    _Before,
+    _data,
+    _in_states,
+    _requires_grad,
+)
 from autograder.worker.returned import own_functions, plain
 
 _grad = torch.autograd.grad
@@ -35,6 +41,25 @@ def chosen(submission: Any, logits: np.ndarray, tau: float, gumbels: np.ndarray,
     leaf = torch.tensor(logits, requires_grad=True)
     y = plain(submission.gumbel_softmax_st(leaf, tau, torch.tensor(gumbels)))
     return {"y": _data(y), "dlogits": _backward(y, leaf, g)}
+
+
+@torch.enable_grad()
+def chosen_in_states(
+    submission: Any, logits: np.ndarray, tau: float, gumbels: np.ndarray, g: np.ndarray, states: dict[str, str]
+) -> dict[str, Any]:
+    """The choice, the gradient of the logits, and side effects, for tensors in these states."""
+    _draws_again()
+    tensor, noise = _in_states("logits", logits, states), _in_states("gumbels", gumbels, states)
+    before = _Before(logits=tensor, gumbels=noise)
+    y = plain(submission.gumbel_softmax_st(tensor, tau, noise))
+    found: dict[str, Any] = {**before.changes(), "y": _data(y), "dlogits": None}
+    told = "The result requires a gradient, and logits does not"
+    found[told] = not tensor.requires_grad and _requires_grad(y)
+    if tensor.requires_grad and _requires_grad(y) and y.shape == tensor.shape:
+        upstream = _in_states("g", g, states).to(y.dtype)
+        with own_functions():
+            found["dlogits"] = _data(_grad(plain(y), tensor, upstream, allow_unused=True)[0])
+    return found
 
 
 @torch.enable_grad()

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _requires_grad
+from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _in_states, _requires_grad
 from autograder.worker.returned import plain
 from course.instruments.flops import FlopCounter
 from course.instruments.out_of_reach import out_of_reach
@@ -49,6 +49,25 @@ def product(
     where, direction = _as(kind, x), _as("strided" if kind == "strided" else "constant", v)
     result = _product(submission, name, lambda x: FUNCTIONS[function](x, constants, parameters), where, direction)
     return {"H·v": _data(result)}
+
+
+@torch.enable_grad()
+def product_in_states(
+    submission: Any,
+    name: str,
+    function: str,
+    a: np.ndarray,
+    p: np.ndarray,
+    x: np.ndarray,
+    v: np.ndarray,
+    states: dict[str, str],
+) -> dict[str, Any]:
+    """H·v for x and v in these states, and side effects."""
+    constants, parameters, where = torch.tensor(a), _as("leaf", p), _in_states("x", x, states)
+    direction = where if states["same object"] == "twice" else _in_states("v", v, states)
+    before = _Before(x=where, v=direction, parameter=parameters)
+    result = _product(submission, name, lambda x: FUNCTIONS[function](x, constants, parameters), where, direction)
+    return {**before.changes(), GRAPH: _requires_grad(result), "H·v": _data(result)}
 
 
 @torch.enable_grad()

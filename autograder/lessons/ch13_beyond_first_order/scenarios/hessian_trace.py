@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.lessons.ch13_beyond_first_order.scenarios.hessian_products import FUNCTIONS
-from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data
+from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _in_states
 from autograder.worker.returned import plain
 
 
@@ -29,6 +29,14 @@ def trace(
     constants, parameters = torch.tensor(a), torch.tensor(p, requires_grad=True)
     f = lambda x: FUNCTIONS[function](x, constants, parameters)  # noqa: E731
     return {"the trace": _data(submission.hessian_trace(f, _as(kind, x), samples, _generator(seed)))}
+
+
+@torch.enable_grad()
+def trace_in_states(submission: Any, a: np.ndarray, x: np.ndarray, seed: int, states: dict[str, str]) -> dict[str, Any]:
+    """One estimate for an x in these states and a diagonal Hessian, and side effects."""
+    constants, where = torch.tensor(a), _in_states("x", x, states)
+    before, f = _Before(x=where), lambda x: FUNCTIONS["diagonal"](x, constants, constants)
+    return {**before.changes(), "the trace": _data(submission.hessian_trace(f, where, 2, _generator(seed)))}
 
 
 def _quadratic(H: np.ndarray) -> Callable[[Tensor], Tensor]:

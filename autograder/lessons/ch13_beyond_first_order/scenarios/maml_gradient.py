@@ -9,7 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _requires_grad
+from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import (
+    _as,
+    _Before,
+    _data,
+    _in_states,
+    _requires_grad,
+)
 from autograder.worker.returned import plain
 
 Params = dict[str, Tensor]
@@ -36,11 +42,18 @@ def _straight(params: Params, data: dict[str, Tensor]) -> Tensor:
     return (params["w"] ** 3 * data["cubes"]).sum()
 
 
+def _squares(params: Params, data: dict[str, Tensor]) -> Tensor:
+    """Σ (factor · parameter − shift)², or without a shift."""
+    shift = data.get("shift", 0.0)
+    return sum(((params[name] * data[name] - shift).square().sum() for name in params), torch.tensor(0.0))
+
+
 LOSSES: dict[str, Callable[[Params, dict[str, Tensor]], Tensor]] = {
     "regression": _regression,
     "network": _network,
     "some": _some,
     "straight": _straight,
+    "squares": _squares,
 }
 
 Arrays = dict[str, np.ndarray]
@@ -64,6 +77,33 @@ def maml(
     tensors = {name: _as(kind, value) for name, value in params.items()}
     sets = ({name: torch.tensor(value) for name, value in data.items()} for data in (support, query))
     return _gradients(plain(submission.maml_gradient(LOSSES[loss], tensors, *sets, inner_lr)), tensors)
+
+
+ORIGINS = {
+    "all leaves with grads": ["a leaf with a grad"] * 3,
+    "all in the middle of a graph": ["in the middle of a graph"] * 3,
+    "of three origins": ["a leaf with a grad", "plain", "in the middle of a graph"],
+}
+
+
+@torch.enable_grad()
+def maml_in_states(
+    submission: Any, params: list[np.ndarray], support: Arrays, query: Arrays, inner_lr: float, states: dict[str, str]
+) -> dict[str, Any]:
+    """The gradients for three parameters in these states, and side effects."""
+    origins, layout = ORIGINS.get(states["params origin"], ["plain"] * 3), states["params layout"]
+    tensors = {
+        name: _in_states(name, value, {f"{name} layout": layout, f"{name} origin": origin})
+        for name, value, origin in zip("abc", params, origins, strict=True)
+    }
+    before, sets = _Before(**tensors), [{name: torch.tensor(of[name]) for name in of} for of in (support, query)]
+    result = plain(submission.maml_gradient(_squares, tensors, *sets, inner_lr))
+    return {
+        **before.changes(),
+        "A result has a graph behind it: it requires a gradient": isinstance(result, dict)
+        and _requires_grad(*result.values()),
+        **_gradients(result, tensors),
+    }
 
 
 @torch.enable_grad()

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from autograder.worker.layout import laid_out
 from autograder.worker.returned import array, plain
 
 
@@ -41,6 +42,16 @@ def _as(kind: str, value: np.ndarray) -> Tensor:
         tensor.grad = torch.full_like(tensor, 0.5)
         return tensor
     return tensor * 1  # in the middle
+
+
+def _in_states(name: str, value: np.ndarray, states: dict[str, str]) -> Tensor:
+    """The argument `name` of these values, of the origin and the layout that `states` says."""
+    tensor, origin = laid_out(torch.tensor(np.array(value)), states[f"{name} layout"]), states.get(f"{name} origin")
+    if origin == "a leaf with a grad":
+        tensor.requires_grad_().grad = torch.full(tensor.shape, 0.5, dtype=tensor.dtype)
+    if origin == "in the middle of a graph":
+        return tensor.requires_grad_().view_as(tensor)
+    return tensor
 
 
 class _Before:

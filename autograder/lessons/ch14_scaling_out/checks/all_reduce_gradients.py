@@ -72,10 +72,12 @@ def test_parameters_without_a_gradient(learner, reference, rng):
 
 
 @exercise("all_reduce_gradients")
-def test_gradients_in_float32(learner, reference, rng):
-    """float32 parameters have float32 gradients."""
-    for rows in ((1, 2), (3, 0)):
-        agree_on_gradients(learner, reference, rng, rows, "float32", dtype=F32, rtol=1e-4, atol=1e-5)
+def test_every_kind_of_model(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; frozen and tied parameters, eval mode, buffers; ranks without rows."""
+    for kind in kinds:
+        (grads,), counts = kind.drawn.values(), kind.options["counts"]
+        arguments, tolerance = (grads, counts, kind.states), kind.tolerance((), grads)
+        agree("gradients_in_states", learner, reference, *arguments, case=kind.label, **tolerance)
 
 
 @exercise("all_reduce_gradients")

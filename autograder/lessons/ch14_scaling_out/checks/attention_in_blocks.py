@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import EXACT, F32, F64, agree, random
+from autograder.judging import EXACT, F64, agree, random
+from autograder.judging.checking.kinds import LARGEST
 
 
-def queries(rng, n_q, n_k, d, d_v, lead=(), dtype=F64):
-    return [random(rng, (*lead, *shape), dtype) for shape in ((n_q, d), (n_k, d), (n_k, d_v))]
+def queries(rng, n_q, n_k, d, d_v, lead=()):
+    return [random(rng, (*lead, *shape)) for shape in ((n_q, d), (n_k, d), (n_k, d_v))]
 
 
 def counts(n_q, n_k, block) -> str:
@@ -16,12 +17,12 @@ def counts(n_q, n_k, block) -> str:
     return f"{n_q} quer{'ies' if n_q > 1 else 'y'}, {keys}, blocks of {block}"
 
 
-def agree_on_attention(learner, reference, rng, name, sizes, block, told="", lead=(), dtype=F64, **tolerance):
-    q, k, v = queries(rng, *sizes, lead, dtype)
-    g = [random(rng, (*lead, sizes[0], sizes[3]), dtype)] if name == "chunked_attention_vjp" else []
+def agree_on_attention(learner, reference, rng, name, sizes, block, told="", lead=()):
+    q, k, v = queries(rng, *sizes, lead)
+    g = [random(rng, (*lead, sizes[0], sizes[3]))] if name == "chunked_attention_vjp" else []
     case = f"{told}{', ' * bool(told)}{counts(*sizes[:2], block)}"
     scenario = "attention_vjp" if g else "attention"
-    agree(scenario, learner, reference, *g, q, k, v, block, case=case, **{**EXACT, **tolerance})
+    agree(scenario, learner, reference, *g, q, k, v, block, case=case, **EXACT)
 
 
 def check_one_block(learner, reference, rng, name):
@@ -76,7 +77,13 @@ def check_large_scores(learner, reference, rng, name):
             agree("attention", learner, reference, *arguments, case=f"{told}, {counts(2, 5, 2)}", **EXACT)
 
 
-def check_attention_in_float32(learner, reference, rng, name):
-    """float32 in, float32 out."""
-    for sizes, block in [((1, 1, 1, 1), 1), ((3, 5, 4, 2), 2)]:
-        agree_on_attention(learner, reference, rng, name, sizes, block, "float32", dtype=F32, rtol=1e-4, atol=1e-5)
+def check_every_kind_of_tensor(learner, reference, kinds, name):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor for k and v.
+
+    A probability has the rounding of a score, which is that of a product of two of the largest entries; its gradient is
+    multiplied by three more of them.
+    """
+    scenario, scale = ("attention", LARGEST**3) if name == "chunked_attention" else ("attention_vjp", LARGEST**5)
+    for kind in kinds:
+        arguments = *kind.drawn.values(), kind.options["block"], kind.states
+        agree(scenario, learner, reference, *arguments, case=kind.label, **kind.tolerance((), [scale]))

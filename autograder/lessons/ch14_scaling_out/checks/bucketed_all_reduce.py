@@ -7,12 +7,14 @@ import numpy as np
 from autograder.judging import EXACT, F32, F64, agree, exercise, random
 
 
-def agree_on_buckets(
-    learner, reference, rng, shapes, bucket_bytes, case, dtypes=(F64,), layout="rows first", bfloat16=(), **tolerance
-):
+def reduction(rng):
+    """What each message is multiplied by, and what is added for each of its entries."""
+    return [float(factor) for factor in 2 + np.arange(40) + rng.uniform(-0.3, 0.3, size=40)], float(rng.uniform(0.5, 1))
+
+
+def agree_on_buckets(learner, reference, rng, shapes, bucket_bytes, case, dtypes=(F64,), bfloat16=(), **tolerance):
     grads = [random(rng, shape, dtypes[i % len(dtypes)]) for i, shape in enumerate(shapes)]
-    multiplied_by = [float(factor) for factor in 2 + np.arange(40) + rng.uniform(-0.3, 0.3, size=40)]
-    arguments = grads, bucket_bytes, multiplied_by, float(rng.uniform(0.5, 1)), layout, list(bfloat16)
+    arguments = grads, bucket_bytes, *reduction(rng), {}, list(bfloat16)
     agree("buckets", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
 
 
@@ -68,11 +70,9 @@ def test_mixed_dtypes(learner, reference, rng):
 
 
 @exercise("bucketed_all_reduce")
-def test_strided_tensors(learner, reference, rng):
-    """Tensors whose entries do not lie side by side, or column by column, as in the gradient of a transposed weight."""
-    for shapes in ([(3,), (2,)], [(2, 3), (2,), (1, 2)]):
-        case = "tensors of every other entry of another one"
-        agree_on_buckets(learner, reference, rng, shapes, 40, case, layout="every other entry")
-    for shapes in ([(2, 3)], [(3, 2), (2,), (2, 2, 3)]):
-        case = "tensors whose entries lie column by column"
-        agree_on_buckets(learner, reference, rng, shapes, 40, case, layout="columns first")
+def test_every_kind_of_tensor(learner, reference, kinds, rng):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor twice."""
+    for kind in kinds:
+        (grads,), bucket_bytes = kind.drawn.values(), kind.options["bucket_bytes"]
+        arguments = grads, bucket_bytes, *reduction(rng), kind.states
+        agree("buckets", learner, reference, *arguments, case=kind.label, **kind.tolerance((), grads))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.judging import agree, exercise
 from autograder.lessons.ch14_scaling_out.checks.attention_in_blocks import (
-    check_attention_in_float32,
+    check_every_kind_of_tensor,
     check_large_scores,
     check_leading_axes,
     check_one_block,
@@ -46,9 +46,9 @@ def test_large_scores(learner, reference, rng):
 
 
 @exercise("chunked_attention")
-def test_attention_in_float32(learner, reference, rng):
-    """float32 in, float32 out."""
-    check_attention_in_float32(learner, reference, rng, "chunked_attention")
+def test_every_kind_of_tensor(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor for k and v."""
+    check_every_kind_of_tensor(learner, reference, kinds, "chunked_attention")
 
 
 @exercise("chunked_attention", promise="instrumented")

@@ -9,7 +9,7 @@ from autograder.lessons.ch14_scaling_out.checks.parallel_layers import (
     agree_on_values,
     check_beside_other_operations,
     check_between_other_operations,
-    check_layers_in_float32,
+    check_every_kind_of_layer,
     check_of_data,
     check_parts,
     check_uneven_parts,
@@ -56,9 +56,9 @@ def test_without_bias(learner, reference, rng):
 
 
 @exercise("ColumnParallelLinear")
-def test_layers_in_float32(learner, reference, rng):
-    """Parameters, results and gradients are float32."""
-    check_layers_in_float32(learner, reference, rng, "ColumnParallelLinear")
+def test_every_kind_of_layer(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; made from a module's parameters, called twice, with grads already."""
+    check_every_kind_of_layer(learner, reference, kinds, "ColumnParallelLinear")
 
 
 @exercise("ColumnParallelLinear")

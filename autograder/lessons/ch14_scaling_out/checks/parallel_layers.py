@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from autograder.judging import EXACT, F32, F64, agree, expect_raises, random
+from autograder.judging import EXACT, agree, expect_raises, random
+from autograder.judging.checking.kinds import LARGEST
 from autograder.lessons.ch14_scaling_out.checks.pieces import WEIGHED, cut
 
 
-def layer(rng, n_out, n_in, bias=True, dtype=F64):
-    return random(rng, (n_out, n_in), dtype), random(rng, n_out, dtype) if bias else None
+def layer(rng, n_out, n_in, bias=True):
+    return random(rng, (n_out, n_in)), random(rng, n_out) if bias else None
 
 
 def shown(weight, bias, **others):
@@ -26,15 +27,14 @@ def agree_on_values(learner, reference, rng, name):
 
 def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **options):
     """Check the result and all gradients."""
-    settings = {"bias": True, "dtype": F64, "in_the_middle": False, "beside": False, **options}
-    (n_out, n_in), dtype = shape, settings["dtype"]
-    x, g = random(rng, (*lead, n_in), dtype), random(rng, (*lead, n_out), dtype)
+    settings = {"bias": True, "in_the_middle": False, "beside": False, **options}
+    n_out, n_in = shape
+    x, g = random(rng, (*lead, n_in)), random(rng, (*lead, n_out))
     where = settings["in_the_middle"], settings["beside"]
-    W, b = layer(rng, n_out, n_in, settings["bias"], dtype)
-    tolerance = EXACT if dtype is F64 else {"rtol": 1e-4, "atol": 1e-5}
+    W, b = layer(rng, n_out, n_in, settings["bias"])
     case = f"{told}{', ' * bool(told)}{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
     asked = "parallel_layer", learner, reference, name, W, b, x, g, size, *where
-    agree(*asked, case=case, tensors=shown(W, b, x=x, g=g), **tolerance)
+    agree(*asked, case=case, tensors=shown(W, b, x=x, g=g), **EXACT)
 
 
 SIZES = [
@@ -79,10 +79,13 @@ def check_without_bias(learner, reference, rng, name):
         agree_on_layer(learner, reference, rng, name, size, shape, lead, "no bias", bias=False)
 
 
-def check_layers_in_float32(learner, reference, rng, name):
-    """Parameters, results and gradients are float32."""
-    for size, shape, lead in [(1, (1, 1), (1,)), (2, (4, 4), (3,))]:
-        agree_on_layer(learner, reference, rng, name, size, shape, lead, "float32", dtype=F32)
+def check_every_kind_of_layer(learner, reference, kinds, name):
+    """Each two of: shapes, dtypes, layouts; made from a module's parameters, called twice, with grads already."""
+    for kind in kinds:
+        W, b, x, g = kind.drawn.values()
+        asked = "layer_in_states", learner, reference, name, W, b, x, g, kind.options["size"], kind.states
+        tolerance = kind.tolerance((), [LARGEST**2])  # a sum of products has the rounding of the largest of them
+        agree(*asked, case=kind.label, tensors=shown(W, b, x=x, g=g), **tolerance)
 
 
 def check_parts(learner, reference, rng, name):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import EXACT, F32, F64, agree, exercise, random
+from autograder.judging import EXACT, agree, exercise, random
 from autograder.lessons.ch14_scaling_out.checks.pieces import WEIGHED, cut
 
 
 def agree_on_zero_steps(learner, reference, rng, shapes, size, told="", *, n_steps=1, clipped=False, **options):
     """Check parameters and momentum after some steps; `clipped`: to a part of the first gradient's norm."""
-    settings = {"dtype": F64, "as_parameters": False, "strided": False, **options}
-    dtype = settings["dtype"]
-    params = [random(rng, shape, dtype) for shape in shapes]
-    steps = [[[random(rng, shape, dtype) for shape in shapes] for _ in range(size)] for _ in range(n_steps)]
+    settings = {"as_parameters": False, "strided": False, **options}
+    params = [random(rng, shape) for shape in shapes]
+    steps = [[[random(rng, shape) for shape in shapes] for _ in range(size)] for _ in range(n_steps)]
     lr, beta = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.3, 0.9))
     means = [np.mean([np.concatenate([np.ravel(grad) for grad in of]) for of in ranks], axis=0) for ranks in steps]
     norms = [float(np.linalg.norm(mean)) for mean in means]
@@ -21,8 +20,7 @@ def agree_on_zero_steps(learner, reference, rng, shapes, size, told="", *, n_ste
     n = sum(value.size for value in params)
     case = f"{told}{', ' * bool(told)}{cut(size)}, {n} parameter{'s' * (n > 1)} in shapes {shapes}"
     arguments = params, steps, lr, beta, max_norm, settings["as_parameters"], settings["strided"]
-    tolerance = EXACT if dtype is F64 else {"rtol": 1e-4, "atol": 1e-5}
-    agree("zero_steps", learner, reference, *arguments, case=case, **tolerance)
+    agree("zero_steps", learner, reference, *arguments, case=case, **EXACT)
 
 
 @exercise("zero_step")
@@ -84,10 +82,15 @@ def test_parameters_of_modules(learner, reference, rng):
 
 
 @exercise("zero_step")
-def test_zero_steps_in_float32(learner, reference, rng):
-    """float32 in, float32 out."""
-    for shapes, size in [([(1,)], 1), ([(2, 2), (3,)], 2)]:
-        agree_on_zero_steps(learner, reference, rng, shapes, size, "float32", n_steps=2, clipped=True, dtype=F32)
+def test_every_kind_of_parameter(learner, reference, kinds, rng):
+    """Each two of: shapes, dtypes, layouts; torch.nn.Parameters, frozen ones, and .grad that nobody asked for."""
+    for kind in kinds:
+        (params, grads), (size, max_norm) = kind.drawn.values(), (kind.options[key] for key in ("size", "max_norm"))
+        length = -(-sum(value.size for value in params) // size)
+        momenta = [random(rng, length, params[0].dtype) for _ in range(size)]
+        arguments = params, grads, momenta, 0.25, 0.5, max_norm, kind.states
+        tolerance = kind.tolerance((), [*params, *grads])
+        agree("zero_step_in_states", learner, reference, *arguments, case=kind.label, **tolerance)
 
 
 @exercise("zero_step", promise="instrumented")

@@ -13,9 +13,11 @@ from autograder.lessons.ch14_scaling_out.scenarios.ranks import (
     _at_once,
     _data,
     _of_ranks,
+    _of_ranks_with_sentences,
     _requires_grad,
     _shown,
     _side_by_side,
+    _tensor,
     _Weighing,
 )
 from course.process_groups import Group
@@ -88,6 +90,46 @@ def gradients_of_counts(submission: Any, grads: list[Arrays], counts: list[int])
         return {f"{name}.grad": _data(parameter.grad) for name, parameter in mine.named_parameters()}
 
     return _of_ranks(_side_by_side(step, len(counts)))
+
+
+@torch.enable_grad()
+def gradients_in_states(submission: Any, grads: Arrays, counts: list[int], states: dict[str, str]) -> dict[str, Any]:
+    """Every rank's gradients, of a model in these states; rank r has r + 1 times `grads`. And what else changed."""
+
+    def step(group: Group) -> dict[str, Any]:
+        model = _model_in_states(grads, group.rank + 1, states)
+        named = dict(model.named_parameters(remove_duplicate=False))
+        before = {name: one.detach().clone() for name, one in model.state_dict().items()}
+        flags = {name: one.requires_grad for name, one in named.items()}
+        submission.all_reduce_gradients(model, group, counts[group.rank])
+        after = dict(model.state_dict())
+        changed = after.keys() != before.keys() or not all(torch.equal(after[name], before[name]) for name in before)
+        return {
+            "A parameter or a buffer is another one afterwards: only .grad is to change": changed,
+            "The model is in another mode afterwards": model.training is (states["model mode"] == "in eval mode"),
+            "A parameter has another requires_grad afterwards": any(
+                one.requires_grad is not flags[name] for name, one in named.items()
+            ),
+            **{f"{name}.grad": _data(one.grad) for name, one in named.items()},
+        }
+
+    return _of_ranks_with_sentences(_side_by_side(step, len(counts)))
+
+
+def _model_in_states(grads: Arrays, times: float, states: dict[str, str]) -> nn.Module:
+    """Layers with one parameter each, which have these gradients times a number unless they are frozen."""
+    model = nn.Sequential(*(nn.Module() for _ in grads))
+    frozen = {"frozen": len(grads), "frozen in part": 1}.get(states["model parameters"], 0)
+    for i, (layer, grad) in enumerate(zip(model, grads, strict=True)):
+        laid = _tensor(grad, states["grads layout"])
+        layer.register_parameter("weight", nn.Parameter(torch.zeros_like(laid), requires_grad=i >= frozen))
+        layer.get_parameter("weight").grad = None if i < frozen else _tensor(grad * times, states["grads layout"])
+    if states["model buffers"] == "with a buffer":
+        model.register_buffer("mean", torch.ones(2))
+    if states["model names"] == "with a tied parameter":
+        model.append(nn.Module())
+        model[-1].register_parameter("weight", model[-2].get_parameter("weight"))
+    return model.train(states["model mode"] != "in eval mode")
 
 
 @torch.enable_grad()

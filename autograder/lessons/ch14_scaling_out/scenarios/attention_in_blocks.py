@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _requires_grad
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _requires_grad, _tensor
+from autograder.worker.layout import ROWS, laid_out
 from autograder.worker.returned import plain
 from course.instruments.out_of_reach import out_of_reach
 from course.instruments.traced import TracedStorages
@@ -20,9 +21,11 @@ GRAPH = "A result has a graph behind it: it requires a gradient"
 
 
 @torch.enable_grad()
-def attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int) -> dict[str, Any]:
-    """The result alone, and the result with the log-sum-exp."""
-    tensors = dict(zip("qkv", map(torch.tensor, (q, k, v)), strict=True))
+def attention(
+    submission: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int, states: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """The result alone, and the result with the log-sum-exp; `states` says how the arguments lie in memory."""
+    tensors = _tensors_in_states({"q": q, "k": k, "v": v}, states)
     before = {name: tensor.clone() for name, tensor in tensors.items()}
     alone = plain(submission.chunked_attention(*tensors.values(), block))
     pair = plain(submission.chunked_attention(*tensors.values(), block, return_lse=True))
@@ -40,11 +43,20 @@ def attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, bloc
 
 
 @torch.enable_grad()
-def attention_vjp(submission: Any, g: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int) -> Any:
-    """The three gradients."""
-    q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
-    out, lse = _attention(q_, k_, v_)
-    tensors = {"g": g_, "q": q_, "k": k_, "v": v_, "out": out, "lse": lse}
+def attention_vjp(
+    submission: Any,
+    g: np.ndarray,
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    block: int,
+    states: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """The three gradients; `states` says how the arguments lie in memory, `out` and `lse` lie as q does."""
+    tensors = _tensors_in_states({"g": g, "q": q, "k": k, "v": v}, states)
+    layout = (states or {}).get("q layout", ROWS)
+    results_of = _attention(*(tensors[name] for name in "qkv"))
+    tensors |= {name: laid_out(of, layout) for name, of in zip(("out", "lse"), results_of, strict=True)}
     before = {name: tensor.clone() for name, tensor in tensors.items()}
     results = plain(submission.chunked_attention_vjp(*tensors.values(), block))
     fits = isinstance(results, tuple | list) and len(results) == 3
@@ -57,6 +69,13 @@ def attention_vjp(submission: Any, g: np.ndarray, q: np.ndarray, k: np.ndarray, 
         "dk": _data(dk),
         "dv": _data(dv),
     }
+
+
+def _tensors_in_states(arrays: dict[str, np.ndarray], states: dict[str, str] | None) -> dict[str, Tensor]:
+    """Tensors that lie in memory as `states` says; one object is k and v if it says so."""
+    states = states or {}
+    found = {name: _tensor(array, states.get(f"{name} layout", ROWS)) for name, array in arrays.items()}
+    return found | ({"v": found["k"]} if states.get("same object") == "twice" else {})
 
 
 def _changes(tensors: dict[str, Tensor], before: dict[str, Tensor]) -> dict[str, bool]:

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data, _tensor
+from autograder.worker.layout import ROWS
 from autograder.worker.returned import plain
 
 
@@ -23,24 +24,19 @@ def buckets(
     bucket_bytes: int,
     multiplied_by: list[float],
     size_times: float,
-    layout: str,
+    states: dict[str, str],
     bfloat16: Sequence[int] = (),
 ) -> dict[str, Any]:
     """Results with a reduction that differs for each message and each message size.
 
-    The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added. `layout` is the
-    memory layout of the tensors: "rows first", "every other entry", "columns first". `bfloat16` has the numbers of
-    the tensors that become bfloat16, which NumPy has not.
+    The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added. `states` says
+    how the tensors lie in memory, and whether the first one is the last one, too. `bfloat16` has the numbers of the
+    tensors that become bfloat16, which NumPy has not.
     """
-    tensors = [torch.tensor(grad) for grad in grads]
+    tensors = [_tensor(grad, states.get("grads layout", ROWS)) for grad in grads]
     tensors = [tensor.bfloat16() if i in bfloat16 else tensor for i, tensor in enumerate(tensors)]
-    if layout == "every other entry":
-        tensors = [torch.stack([tensor, tensor + 1], dim=-1)[..., 0] for tensor in tensors]
-    if layout == "columns first":
-        tensors = [
-            tensor.permute(*reversed(range(tensor.ndim))).contiguous().permute(*reversed(range(tensor.ndim)))
-            for tensor in tensors
-        ]
+    if states.get("tensors identity") == "with one of them twice":
+        tensors.append(tensors[0])
     before = [tensor.clone() for tensor in tensors]
     messages: list[tuple[tuple[int, ...], int, str]] = []
 

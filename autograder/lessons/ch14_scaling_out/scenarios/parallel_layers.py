@@ -12,11 +12,14 @@ from torch import Tensor, nn
 from autograder.lessons.ch14_scaling_out.scenarios.ranks import (
     _data,
     _of_ranks,
+    _of_ranks_with_sentences,
     _requires_grad,
     _shown,
     _side_by_side,
+    _tensor,
     _Weighing,
 )
+from autograder.worker.layout import laid_out
 from autograder.worker.returned import backward, plain
 from course.instruments.live import LiveStorages, storage_bytes, storage_of
 from course.instruments.out_of_reach import out_of_reach
@@ -42,10 +45,14 @@ def _part(array: np.ndarray, group: Group) -> Tensor:
 def _layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, group: Group) -> tuple[Any, list[Any]]:
     """A layer, and the tensors from which it was made."""
     made_from = [_whole(W), _whole(b)]
-    layer = getattr(submission, name)(*made_from, _shown(group))
+    return _checked(getattr(submission, name)(*made_from, _shown(group)), name), made_from
+
+
+def _checked(layer: Any, name: str) -> Any:
+    """The layer. Raises `TypeError` if it is no module."""
     if not isinstance(layer, nn.Module) or "_parameters" not in vars(layer):
         raise TypeError(f"{name} is no torch.nn.Module, or its __init__ does not begin with super().__init__()")
-    return layer, made_from
+    return layer
 
 
 @torch.enable_grad()
@@ -80,6 +87,47 @@ def parallel_layer(
         return found
 
     return _of_ranks(_side_by_side(step, size))
+
+
+@torch.enable_grad()
+def layer_in_states(
+    submission: Any,
+    name: str,
+    W: np.ndarray,
+    b: np.ndarray,
+    x: np.ndarray,
+    g: np.ndarray,
+    size: int,
+    states: dict[str, str],
+) -> dict[str, Any]:
+    """A layer's result and all gradients on every rank, of a layer and of tensors in these states."""
+    of_module, twice = states["layer source"] != "plain", states["layer calls"] != "plain"
+
+    def step(group: Group) -> dict[str, Any]:
+        made_from = [_tensor(array, states[f"{letter} layout"]) for letter, array in (("W", W), ("b", b))]
+        made_from = [nn.Parameter(one) for one in made_from] if of_module else made_from
+        layer = _checked(getattr(submission, name)(*made_from, _shown(group)), name)
+        for parameter in layer.parameters() if states["layer grads"] == "with grads" else ():
+            parameter.grad = torch.full_like(parameter, 0.5)
+        leaf, upstream = _given(name, x, g, group)
+        leaf = laid_out(leaf.detach(), states["x layout"]).requires_grad_()
+        upstream = laid_out(upstream, states["g layout"])
+        results = [plain(layer(leaf))]
+        results += [plain(layer(2 * leaf))] if twice else []
+        for y in results:
+            if _requires_grad(y) and y.shape == upstream.shape:
+                backward(y, upstream)
+        return {
+            "The weight or the bias that the layer was made from has a gradient afterwards": any(
+                one.grad is not None for one in made_from if one.is_leaf
+            ),
+            **{f"y{' of the second call' * i}": _data(y) for i, y in enumerate(results)},
+            "dx": _data(leaf.grad),
+            "layer.weight.grad": _data(layer.weight.grad),
+            "layer.bias.grad": _data(layer.bias.grad),
+        }
+
+    return _of_ranks_with_sentences(_side_by_side(step, size))
 
 
 def _given(name: str, x: np.ndarray, g: np.ndarray, group: Group) -> tuple[Tensor, Tensor]:

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from autograder.worker.layout import ROWS, laid_out
 from autograder.worker.returned import array, plain
 from course.process_groups import Call, Group, GroupError, in_threads
 
@@ -27,6 +28,12 @@ def _data(value: Any) -> Any:
     """A tensor as an array, which can be compared; anything else unchanged."""
     value = plain(value)
     return value if isinstance(value, Tensor) and value.dtype == torch.bfloat16 else array(value)
+
+
+def _tensor(array: np.ndarray, layout: str = ROWS) -> Tensor:
+    """A tensor of an array's values that lies in memory in this way."""
+    values = torch.tensor(np.array(array))
+    return laid_out(values.new_empty(values.shape).copy_(values), layout)  # NumPy's empty arrays have strides of 0
 
 
 def _side_by_side(step: Callable[[Group], Any], size: int) -> list[Any]:
@@ -145,6 +152,13 @@ def _requires_grad(*values: Any) -> bool:
 
 def _of_ranks(found: list[dict[str, Any]]) -> dict[str, Any]:
     return {f"{key} on rank {rank}": value for rank, of in enumerate(found) for key, value in of.items()}
+
+
+def _of_ranks_with_sentences(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same, with each sentence once: it is true where it is of a rank."""
+    told = [key for key, value in found[0].items() if isinstance(value, bool)]
+    values = [{key: value for key, value in of.items() if key not in told} for of in found]
+    return {key: any(of[key] for of in found) for key in told} | _of_ranks(values)
 
 
 def _at_once(step: Callable[[int, Group], Any], size: int) -> list[list[Any]]:

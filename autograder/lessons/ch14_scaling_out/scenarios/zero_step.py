@@ -12,8 +12,10 @@ from autograder.lessons.ch14_scaling_out.scenarios.ranks import (
     Arrays,
     _data,
     _of_ranks,
+    _of_ranks_with_sentences,
     _shown,
     _side_by_side,
+    _tensor,
     _Weighing,
 )
 from course.process_groups import Group
@@ -57,10 +59,53 @@ def zero_steps(
             **{f"params[{i}]": _data(value) for i, value in enumerate(own)},
         }
 
-    found = _side_by_side(step, size)
-    sentences = {key: any(of[key] for of in found) for key, value in found[0].items() if isinstance(value, bool)}
-    values = [{key: value for key, value in of.items() if key not in sentences} for of in found]
-    return {**sentences, **_of_ranks(values)}
+    return _of_ranks_with_sentences(_side_by_side(step, size))
+
+
+@torch.enable_grad()
+def zero_step_in_states(
+    submission: Any,
+    params: Arrays,
+    grads: Arrays,
+    momenta: Arrays,
+    lr: float,
+    beta: float,
+    max_norm: float,
+    states: dict[str, str],
+) -> dict[str, Any]:
+    """One step with parameters and gradients in these states; rank r has r + 1 times `grads`.
+
+    Views of parameters and momentum tell whether both changed in place.
+    """
+
+    def step(group: Group) -> dict[str, Any]:
+        own = [_tensor(value, states["params layout"]) for value in params]
+        if states["parameters of"] != "plain":
+            own = [nn.Parameter(value) for value in own]
+            own[-1].requires_grad_(not states["parameters of"].endswith("frozen"))
+        if states["parameters grads"] == "with a grad":
+            for value in own:
+                value.grad = torch.full_like(value, 0.5)
+        flags = [value.requires_grad for value in own]
+        mine = [_tensor(value * value.dtype.type(group.rank + 1), states["grads layout"]) for value in grads]
+        momentum, before = torch.tensor(momenta[group.rank]), [value.clone() for value in mine]
+        views = [value.detach() for value in (*own, momentum)]
+        submission.zero_step(own, mine, momentum, group, lr, beta, max_norm)
+        kept = [value.grad is not None and bool((value.grad == 0.5).all()) for value in own]
+        return {
+            "The tensors in grads are others afterwards": not all(map(torch.equal, mine, before)),
+            "A parameter or the momentum has a graph behind it": any(one.grad_fn is not None for one in own),
+            "A parameter has another requires_grad afterwards": [one.requires_grad for one in own] != flags,
+            "The .grad of a parameter is another one afterwards; the gradients are `grads`": not all(
+                one is (states["parameters grads"] == "with a grad") for one in kept
+            ),
+            "momentum": _data(momentum),
+            **{f"params[{i}]": _data(value) for i, value in enumerate(own)},
+            "a view of momentum": _data(views.pop()),
+            **{f"a view of params[{i}]": _data(view) for i, view in enumerate(views)},
+        }
+
+    return _of_ranks_with_sentences(_side_by_side(step, len(momenta)))
 
 
 @torch.enable_grad()
