@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from unusual_edits import FURTHER
 
 from autograder.authoring.salts import losses
 from autograder.places import ROOT
@@ -116,6 +117,7 @@ EDITS: dict[str, dict[str, tuple[str, ...]]] = {
             "replacement = hook(seen := np.array(g))",
         ),
     },
+    **FURTHER,
 }
 """By lesson and name, which begins with the exercise: a text of the solution, its replacement, further such pairs."""
 

@@ -1,0 +1,209 @@
+"""Wrong answers of ch09 to ch11 that only an unusual argument shows, as edits of the solutions: see test_unusual.py."""
+
+from __future__ import annotations
+
+FURTHER: dict[str, dict[str, tuple[str, ...]]] = {
+    "ch11_checkpointing": {
+        "checkpoint__an_anchor_like_the_first": (
+            "    anchor = torch.empty(0, requires_grad=True)",
+            ("    first = args[0]\n    anchor = torch.empty(0, requires_grad=True)"),
+        ),
+        "checkpoint__constants_unwatched": (
+            "        ctx.save_for_backward(*(args[i] for i in ctx.places))\n",
+            (
+                "        ctx.save_for_backward(*(args[i] if args[i].requires_grad else None for i in ctx.places))\n"
+                "        ctx.rest = [None if args[i].requires_grad else args[i] for i in ctx.places]\n"
+            ),
+            "        for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):\n",
+            (
+                "        saved = [b if a is None else a for a, b in zip(ctx.saved_tensors, ctx.rest, strict=True)]\n"
+                "        for i, tensor in zip(ctx.places, saved, strict=True):\n"
+            ),
+        ),
+        "checkpoint__copies_of_transposes": (
+            "        ctx.save_for_backward(*(args[i] for i in ctx.places))\n",
+            "        ctx.save_for_backward(*(args[i].contiguous() for i in ctx.places))\n",
+        ),
+        "checkpoint__counts_grads_from_none": (
+            "    anchor = torch.empty(0, requires_grad=True)",
+            (
+                "    for arg in args:\n"
+                "        if isinstance(arg, torch.Tensor) and arg.is_leaf:\n"
+                "            arg.grad = None\n"
+                "    anchor = torch.empty(0, requires_grad=True)"
+            ),
+        ),
+        "checkpoint__flattens_g": (
+            "        out.backward(g)  # adds",
+            (
+                "        with torch.enable_grad():\n"
+                "            flat = out.view(-1)\n"
+                "        flat.backward(g.view(-1))  # adds"
+            ),
+        ),
+        "checkpoint__none_marks_tensors": (
+            "        ctx.args = [None if isinstance(arg, torch.Tensor) else arg for arg in args]\n",
+            (
+                "        ctx.args = [None if isinstance(arg, torch.Tensor) else arg for arg in args]\n"
+                "        ctx.places = []\n"
+            ),
+            (
+                "        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]\n"
+                "        ctx.save_for_backward(*(args[i] for i in ctx.places))\n"
+            ),
+            "        ctx.save_for_backward(*(arg for arg in args if isinstance(arg, torch.Tensor)))\n",
+            (
+                "        for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):\n"
+                "            args[i] = tensor.detach().requires_grad_(ctx.needs_input_grad[2 + i])\n"
+            ),
+            (
+                "        saved = iter(ctx.saved_tensors)\n"
+                "        args = [\n"
+                "            next(saved).detach().requires_grad_(ctx.needs_input_grad[2 + i]) if arg is None else arg\n"
+                "            for i, arg in enumerate(args)\n"
+                "        ]\n"
+            ),
+        ),
+        "checkpoint_sequential__clears_grads": (
+            "    for start, end in pairwise(ends):\n",
+            ("    for layer in layers:\n        layer.zero_grad()\n    for start, end in pairwise(ends):\n"),
+        ),
+        "checkpoint_sequential__each_module_once": (
+            "    ends = [len(layers) * i // segments for i in range(segments + 1)]\n",
+            (
+                "    places = {layer: i for i, layer in enumerate(layers)}\n"
+                "    ends = [len(layers) * i // segments for i in range(segments + 1)]\n"
+            ),
+            "        run = torch.nn.Sequential(*layers[start:end])\n",
+            "        run = torch.nn.Sequential(*(layer for layer in places if start <= places[layer] < end))\n",
+        ),
+        "checkpoint_sequential__train_mode": (
+            "        run = torch.nn.Sequential(*layers[start:end])\n",
+            "        run = torch.nn.Sequential(*layers[start:end]).train()\n",
+        ),
+        "checkpoint_sequential__unfreezes": (
+            "    for start, end in pairwise(ends):\n",
+            ("    for layer in layers:\n        layer.requires_grad_(True)\n    for start, end in pairwise(ends):\n"),
+        ),
+        "checkpoint_sequential__x_made_to_require": (
+            "    for start, end in pairwise(ends):\n",
+            (
+                "    x = x.detach().requires_grad_() if not x.requires_grad else x\n"
+                "    for start, end in pairwise(ends):\n"
+            ),
+        ),
+        "offload_to_cpu__exceptions_alone": (
+            "def offload_to_cpu():\n",
+            ("@contextmanager\ndef offload_to_cpu():\n"),
+            (
+                "    return torch.autograd.graph.saved_tensors_hooks(pack, unpack)\n"
+                "    ### END SOLUTION\n"
+                "\n"
+                "\n"
+                "# %% [markdown]\n"
+                "# ## `reversible"
+            ),
+            (
+                "    hooks = torch.autograd.graph.saved_tensors_hooks(pack, unpack)\n"
+                "    hooks.__enter__()\n"
+                "    try:\n"
+                "        yield\n"
+                "    except Exception:\n"
+                "        hooks.__exit__(None, None, None)\n"
+                "        raise\n"
+                "    hooks.__exit__(None, None, None)\n"
+                "    ### END SOLUTION\n"
+                "\n"
+                "\n"
+                "# %% [markdown]\n"
+                "# ## `reversible"
+            ),
+            ('from course.instruments.saved import is_of_parameter\n\n\n# %% exercise="off'),
+            (
+                "from contextlib import contextmanager\n"
+                "\n"
+                "from course.instruments.saved import is_of_parameter\n"
+                "\n"
+                "\n"
+                '# %% exercise="off'
+            ),
+        ),
+        "offload_to_cpu__frozen_parameters_copied": (
+            "return tensor if is_of_parameter(tensor) else",
+            "return tensor if is_of_parameter(tensor) and (tensor.requires_grad) else",
+        ),
+        "offload_to_cpu__leaves_stay": (
+            "return tensor if is_of_parameter(tensor) else",
+            "return tensor if is_of_parameter(tensor) or tensor.is_leaf else",
+        ),
+        "offload_to_cpu__numpy": (
+            (
+                '(tensor.device, tensor.to("cpu", copy=True))\n'
+                "\n"
+                "    def unpack(kept):\n"
+                "        if isinstance(kept, torch.Tensor):\n"
+                "            return kept\n"
+                "        device, copy = kept\n"
+                "        return copy.to(device)\n"
+                "\n"
+                "    return torch.a"
+            ),
+            (
+                '(tensor.device, torch.from_numpy(tensor.to("cpu").detach().numpy().copy()))\n'
+                "\n"
+                "    def unpack(kept):\n"
+                "        if isinstance(kept, torch.Tensor):\n"
+                "            return kept\n"
+                "        device, copy = kept\n"
+                "        return copy.to(device)\n"
+                "\n"
+                "    return torch.a"
+            ),
+        ),
+        "offload_to_cpu__popped": (
+            (
+                "    def pack(tensor):\n"
+                '        return tensor if is_of_parameter(tensor) else (tensor.device, tensor.to("cpu", copy=True))\n'
+            ),
+            (
+                "    store = {}\n"
+                "\n"
+                "    def pack(tensor):\n"
+                "        if is_of_parameter(tensor):\n"
+                "            return tensor\n"
+                '        store[len(store)] = tensor.device, tensor.to("cpu", copy=True)\n'
+                "        return len(store) - 1\n"
+            ),
+            ("        device, copy = kept\n        return copy.to(device)\n\n    return torch.autograd.graph.saved"),
+            (
+                "        device, copy = store[kept]\n"
+                "        store[kept] = None\n"
+                "        return copy.to(device)\n"
+                "\n"
+                "    return torch.autograd.graph.saved"
+            ),
+        ),
+        "reversible_block__flattens_dy2": (
+            "        g_of_y1.backward(dy2)\n",
+            (
+                "        with torch.enable_grad():\n"
+                "            flat = g_of_y1.view(-1)\n"
+                "        flat.backward(dy2.view(-1))\n"
+            ),
+        ),
+        "reversible_block__gradients_by_tensor": (
+            "    return Reversible.apply(f, g, x1, x2)\n",
+            ("    if x1 is x2:\n        x2 = x2.detach()\n    return Reversible.apply(f, g, x1, x2)\n"),
+        ),
+        "reversible_block__modules_alone": (
+            "        ctx.f, ctx.g = f, g\n",
+            (
+                "        ctx.f, ctx.g = f, g\n"
+                "        [p.requires_grad for p in getattr(f, 'parameters', list)()][:0]\n"
+                "        for p in getattr(f, 'parameters', list)():\n"
+                "            p.requires_grad_()\n"
+            ),
+        ),
+    },
+}
+"""By lesson and name, which begins with the exercise: a text of the solution, its replacement, further such pairs."""
