@@ -3,6 +3,88 @@
 from __future__ import annotations
 
 FURTHER: dict[str, dict[str, tuple[str, ...]]] = {
+    "ch09_vanishing_gradients": {
+        "clip_grad_norm__a_factor_of_each_dtype": (
+            "    return [grad * (max_norm / total_norm) for grad in grads], total_norm\n",
+            "    return [grad * torch.tensor(max_norm / total_norm, dtype=grad.dtype) for grad in grads], total_norm\n",
+        ),
+        "clip_grad_norm__a_factor_of_float64": (
+            "    return [grad * (max_norm / total_norm) for grad in grads], total_norm\n",
+            (
+                "    factor = torch.tensor(max_norm / total_norm, dtype=torch.float64)\n"
+                "    return [grad * factor for grad in grads], total_norm\n"
+            ),
+        ),
+        "clip_grad_norm__each_tensor_once": (
+            "    total_norm = math.sqrt(sum(grad.double().square().sum().item() for grad in grads))\n",
+            "    total_norm = math.sqrt(sum(grad.double().square().sum().item() for grad in set(grads)))\n",
+        ),
+        "clip_grad_norm__numpy": (
+            "    total_norm = math.sqrt(sum(grad.double().square().sum().item() for grad in grads))\n",
+            "    total_norm = math.sqrt(sum((grad.detach().numpy().astype(float) ** 2).sum() for grad in grads))\n",
+        ),
+        "dead_relu_fraction__children": (
+            "    relus = [module for module in model.modules() if isinstance(module, torch.nn.ReLU)]\n",
+            (
+                "    def below(module):\n"
+                "        return [module, *(part for child in module.children() for part in below(child))]\n"
+                "\n"
+                "    relus = [module for module in below(model) if isinstance(module, torch.nn.ReLU)]\n"
+            ),
+        ),
+        "dead_relu_fraction__counts_in_its_dtype": (
+            "        dead.append((output == 0).all(dim=0))\n",
+            "        dead.append((output == 0).all(dim=0).to(output.dtype))\n",
+            "    return torch.cat(dead).double().mean().item() if dead else 0.0\n",
+            "    return (sum(d.sum() for d in dead) / sum(d.numel() for d in dead)).item() if dead else 0.0\n",
+        ),
+        "dead_relu_fraction__one_mode_for_all": (
+            ("            model(X)\n    finally"),
+            ("            model.train(model.training)(X)\n    finally"),
+        ),
+        "dead_relu_fraction__unfreezes": (
+            ("        with torch.no_grad():\n            model(X)\n    finally:\n"),
+            (
+                "        model.requires_grad_(False)\n"
+                "        model(X)\n"
+                "    finally:\n"
+                "        model.requires_grad_(True)\n"
+            ),
+        ),
+        "layer_gradient_norms__children": (
+            "    weights = [module.weight for module in model.modules() if isinstance(module, torch.nn.Linear)]\n",
+            (
+                "    def below(module):\n"
+                "        return [module, *(part for child in module.children() for part in below(child))]\n"
+                "\n"
+                "    weights = [module.weight for module in below(model) if isinstance(module, torch.nn.Linear)]\n"
+            ),
+        ),
+        "layer_gradient_norms__of_all_parameters": (
+            "    return [gradient.double().norm().item() for gradient in torch.autograd.grad(loss, weights)]\n",
+            (
+                "    parameters = list(model.parameters())\n"
+                "    gradients = dict(zip(map(id, parameters), torch.autograd.grad(loss, parameters), strict=True))\n"
+                "    return [gradients[id(weight)].double().norm().item() for weight in weights]\n"
+            ),
+        ),
+        "layer_gradient_norms__one_mode_for_all": (
+            "    loss = torch.nn.functional.cross_entropy(model(X), y)\n",
+            "    loss = torch.nn.functional.cross_entropy(model.train(model.training)(X), y)\n",
+        ),
+        "layer_gradient_norms__scaled": (
+            "    return [gradient.double().norm().item() for gradient in torch.autograd.grad(loss, weights)]\n",
+            (
+                "    found = [gradient.double() for gradient in torch.autograd.grad(loss, weights)]\n"
+                "    largest = [gradient.abs().max() for gradient in found]\n"
+                "    return [(most * (one / most).norm()).item() for one, most in zip(found, largest, strict=True)]\n"
+            ),
+        ),
+        "layer_gradient_norms__unfreezes": (
+            "    loss = torch.nn.functional.cross_entropy(model(X), y)\n",
+            ("    model.requires_grad_()\n    loss = torch.nn.functional.cross_entropy(model(X), y)\n"),
+        ),
+    },
     "ch11_checkpointing": {
         "checkpoint__an_anchor_like_the_first": (
             "    anchor = torch.empty(0, requires_grad=True)",
