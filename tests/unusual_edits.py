@@ -85,6 +85,46 @@ FURTHER: dict[str, dict[str, tuple[str, ...]]] = {
             ("    model.requires_grad_()\n    loss = torch.nn.functional.cross_entropy(model(X), y)\n"),
         ),
     },
+    "ch10_activation_memory": {
+        "SavedTensorMeter__buffers_left_out": (
+            "        if not of_parameter and storage",
+            (
+                "        constant = tensor.is_leaf and tensor.ndim == 1 and tensor.is_floating_point()\n"
+                "        constant = constant and not tensor.requires_grad\n"
+                "        if not of_parameter and not constant and storage"
+            ),
+        ),
+        "SavedTensorMeter__integers_by_tensor": (
+            "            self.bytes += storage.nbytes()\n",
+            "            self.bytes += storage.nbytes() if tensor.is_floating_point() else tensor.nbytes\n",
+        ),
+        "SavedTensorMeter__leaves_with_grad_are_parameters": (
+            "        if not of_parameter and storage",
+            (
+                "        of_parameter |= tensor.is_leaf and tensor.grad is not None\n"
+                "        if not of_parameter and storage"
+            ),
+        ),
+        "SavedTensorMeter__no_exit_for_interrupts": (
+            "        self._hooks.__exit__(*error)\n",
+            ("        if not error[0] or issubclass(error[0], Exception):\n            self._hooks.__exit__(*error)\n"),
+        ),
+        "predict_saved__parameters_in_products_alone": (
+            "    return 4 * sum(sizes[name] for name in kept - set(parameters))\n",
+            (
+                "    of_functions = {memory[i[0]] for _, how, *i in program if how in by_input and i[0] in asked}\n"
+                "    return 4 * sum(sizes[name] for name in kept - (set(parameters) - of_functions))\n"
+            ),
+        ),
+        "predict_saved__words_are_operations": (
+            "    for result, operation, *inputs in program:\n",
+            (
+                "    for result, operation, *inputs in program:\n"
+                "        if result in by_result | by_input:\n"
+                "            continue\n"
+            ),
+        ),
+    },
     "ch11_checkpointing": {
         "checkpoint__an_anchor_like_the_first": (
             "    anchor = torch.empty(0, requires_grad=True)",
