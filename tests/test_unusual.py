@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from unusual_ch09_to_ch11 import MIDDLE_LESSONS
 from unusual_ch12_to_ch14 import LAST_LESSONS
 
 from autograder.authoring.salts import losses
@@ -118,6 +119,7 @@ EDITS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     **LAST_LESSONS,
+    **MIDDLE_LESSONS,
 }
 """By lesson and name, which begins with the exercise: a text of the solution, its replacement, further such pairs."""
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from autograder.judging import F32, F64, exercise, expect_close, expect_raises
+from autograder.judging import F32, F64, exercise, expect_close, expect_raises, fine
 from autograder.lessons.ch09_vanishing_gradients.checks.tolerances import EXACT
 
 
@@ -103,3 +103,19 @@ def test_norms_that_are_not_finite(learner, reference, rng):
             tensors = [torch.tensor(grad) for grad in gradients(rng, (2,), (2, 3))]
             tensors[i].view(-1)[int(rng.integers(tensors[i].numel()))] = value
             expect_raises(ValueError, learner.clip_grad_norm, tensors, 1.0, case=f"an entry of {where} is {name}")
+
+
+WITHIN = {"in float16": {"rtol": 2e-3, "atol": 1e-6}, "in bfloat16": {"rtol": 1e-2, "atol": 1e-30}}
+
+
+@exercise("clip_grad_norm")
+def test_every_kind_of_gradient(learner, reference, kinds):
+    """Each two of: shapes, layouts, precisions; 0, -0, denormal, small and large entries; one tensor twice."""
+    for kind in kinds:
+        arguments = kind.drawn["grads"], kind.options["share"], kind.options["scale"], kind.states
+        got, expected = (who.scenario.clipped_in_states(*arguments) for who in (learner, reference))
+        if fine(got, expected, case=kind.label):
+            norms = got["total_norm"], expected["total_norm"]
+            expect_close(*norms, names=("total_norm",), case=kind.label, **EXACT)
+            tolerance = WITHIN.get(kind.states["grads precision"], {"rtol": 1e-6, "atol": 1e-40})
+            expect_close(got["clipped"], expected["clipped"], names=("clipped",), case=kind.label, **tolerance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import F32, F64, compare, exercise, expect_close, random
+from autograder.judging import F32, F64, agree, compare, exercise, expect_close, random
 from autograder.lessons.ch09_vanishing_gradients.checks.layers import layer, layers
 
 
@@ -147,3 +147,11 @@ def test_no_hook_is_left(learner, reference, rng):
         arguments = kind, stack, points(rng, 6, 3, dtype), training
         got, expected = (who.scenario.after_dead_fraction(*arguments) for who in (learner, reference))
         compare(got, expected, case=case, rtol=1e-6, atol=0)
+
+
+@exercise("dead_relu_fraction")
+def test_every_kind_of_model(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; frozen models, old grads, modes, a ReLU at two places, half precision."""
+    for kind in kinds:
+        arguments = kind.drawn["X"], kind.states
+        agree("dead_in_states", learner, reference, *arguments, case=kind.label, rtol=1e-6, atol=1e-9)

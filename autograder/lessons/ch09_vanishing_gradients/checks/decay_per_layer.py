@@ -63,6 +63,7 @@ def test_smallest_and_largest_floats(learner, reference, rng):
     a, b, c = (int(number) for number in rng.choice(np.arange(2, 20), size=3, replace=False))
     between = some_norms(rng, 9, 1e-60, 1e240)
     check_decay(learner, reference, [a * smallest, b * smallest, c * smallest], "three denormal norms")
+    check_decay(learner, reference, [largest / a, largest / b, largest], "three norms near the largest float")
     check_decay(learner, reference, [a * smallest, *between, largest], "from a denormal norm to the largest float")
     check_decay(learner, reference, [largest, *between[::-1], smallest], "from the largest float to the smallest")
 

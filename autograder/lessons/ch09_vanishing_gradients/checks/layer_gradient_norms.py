@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import F32, F64, compare, exercise, expect_close
+from autograder.judging import F32, F64, agree, compare, exercise, expect_close
 from autograder.lessons.ch09_vanishing_gradients.checks.layers import batch, layers
 from autograder.lessons.ch09_vanishing_gradients.checks.tolerances import EXACT
 
@@ -116,3 +116,13 @@ def test_the_model_afterwards(learner, reference, rng):
         arguments = kind, layers(rng, *widths, dtype=dtype), X, y, training
         got, expected = (who.scenario.after_gradient_norms(*arguments) for who in (learner, reference))
         compare(got, expected, case=case, rtol=1e-3 if dtype is F32 else 1e-9, atol=0)
+
+
+@exercise("layer_gradient_norms")
+def test_every_kind_of_model(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; frozen biases, old grads, modes, a Linear at two places; gradients of 0."""
+    for kind in kinds:
+        arguments = *kind.drawn.values(), kind.options["classes"], kind.options["times"], kind.states
+        single = kind.levels["X dtype"] == "float32"
+        tolerance = {"rtol": SINGLE["rtol"] if single else 1e-9, "atol": 1e-5 if single else 1e-12}
+        agree("norms_in_states", learner, reference, *arguments, case=kind.label, **tolerance)

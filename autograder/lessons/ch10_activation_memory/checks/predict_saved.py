@@ -98,3 +98,12 @@ def test_programs_that_are_drawn(learner, reference, rng):
     for n_steps in (2, 3, 4, 6, 8, 12, 12, 20):
         program = random_program(rng, n_steps)
         agree_on_program(learner, reference, *program.arguments, case=f"a program of {n_steps} steps that are drawn")
+
+
+@exercise("predict_saved")
+def test_every_kind_of_program(learner, reference, kinds, rng):
+    """Each two of: operations of a parameter or a view of it, first or last, frozen or trained; names of all sorts."""
+    for kind in kinds:
+        arguments = *kind.options.values(), drawn_sizes(rng, "x W v y z"), kind.states
+        got, expected = (who.scenario.saved_in_states(*arguments) for who in (learner, reference))
+        expect_close(got, expected, names=("the bytes",), case=kind.label, **EXACT)

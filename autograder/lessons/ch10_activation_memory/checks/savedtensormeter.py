@@ -79,3 +79,11 @@ def test_memory_is_let_go(learner, reference, rng):
         n = int(rng.integers(20, 60))
         case = f"a result that is let go within the block, {rounds} times, {n} x {n}"
         agree("let_go", learner, reference, n, rounds, case=case)
+
+
+@exercise("SavedTensorMeter")
+def test_every_kind_of_block(learner, reference, kinds, rng):
+    """Each two of: what is saved, all of it or a part; where the block is, and how it ends."""
+    for kind in kinds:
+        n = kind.options["low"] + int(rng.integers(20))
+        agree("metered_in_states", learner, reference, n, kind.states, case=f"{kind.label}, {n} entries")

@@ -160,3 +160,12 @@ def test_float32(learner, reference, rng):
     for wants_x in (True, False):
         case = f"float32, x requires {'a' if wants_x else 'no'} gradient"
         agree("of_parameters", learner, reference, *arguments, wants_x, case=case, **SINGLE)
+
+
+@exercise("checkpoint")
+def test_every_kind_of_argument(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; leaves and results, old grads; what fn returns; another argument."""
+    for kind in kinds:
+        arguments = *kind.drawn.values(), kind.states
+        tolerance = kind.tolerance((), (*kind.drawn.values(), 1.0))
+        agree("checkpointed_in_states", learner, reference, *arguments, case=kind.label, **tolerance)

@@ -131,3 +131,12 @@ def test_segments_in_float32(learner, reference, rng):
     for n_layers, segments in [(2, 2), (5, 2)]:
         case = f"float32, {cut(n_layers, segments)}"
         in_segments(learner, reference, rng, n_layers, segments, dtype=F32, case=case)
+
+
+@exercise("checkpoint_sequential")
+def test_every_kind_of_stack(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; frozen layers, one twice, old grads, eval mode; an x without a gradient."""
+    for kind in kinds:
+        arguments = *kind.drawn.values(), kind.options["segments"], kind.options["tokens"], kind.states
+        tolerance = kind.tolerance((), list(kind.drawn.values()))
+        agree("segments_in_states", learner, reference, *arguments, case=kind.label, **tolerance)

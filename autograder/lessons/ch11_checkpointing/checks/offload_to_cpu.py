@@ -68,3 +68,10 @@ def test_after_the_block(learner, reference, rng):
         "nested": "a block inside of a block",
     }.items():
         agree("after_the_block", learner, reference, random(rng, 3), random(rng, 3), how, case=case)
+
+
+@exercise("offload_to_cpu")
+def test_every_kind_of_tensor(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; leaves, results, constants, parameters; how the block is made, and ends."""
+    for kind in kinds:
+        agree("offloaded_in_states", learner, reference, *kind.drawn.values(), kind.states, case=kind.label)

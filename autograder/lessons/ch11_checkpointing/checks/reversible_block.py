@@ -125,3 +125,12 @@ def test_block_in_float32(learner, reference, rng):
         arguments = *block(rng, n, width, F32), (True, True)
         tolerance = {"rtol": 1e-4, "atol": 1e-5}
         agree("reversed_block", learner, reference, *arguments, case=f"float32, {case}", **tolerance)
+
+
+@exercise("reversible_block")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes, layouts; one tensor or module twice, frozen ones, old grads, two backward passes."""
+    for kind in kinds:
+        arguments = *kind.drawn.values(), kind.states
+        tolerance = kind.tolerance((), list(kind.drawn.values()))
+        agree("block_in_states", learner, reference, *arguments, case=kind.label, **tolerance)

@@ -79,7 +79,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         out = torch.tanh(x @ self.W + self.b)
-        return F.dropout(out, self.dropout) if self.dropout else out
+        return F.dropout(out, self.dropout, self.training) if self.dropout else out
 
 
 def _gradients(leaves: Iterable[Tensor]) -> list[Tensor]:
