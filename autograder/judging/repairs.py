@@ -54,6 +54,8 @@ def repairs_of(
     """For each exercise that is wrong on visible inputs, what is said of its repair.
 
     An exercise that calls another wrong one is not repaired, nor is one if judging the submission has taken too long.
+    Where nothing repairs one exercise of a class, its others are not repaired either: they run the same methods, and
+    what is wrong in these fails the checks of all.
 
     Args:
         visible: what was seen on visible inputs, by exercise.
@@ -61,11 +63,13 @@ def repairs_of(
     code = cache(lambda: OwnCode(submission))
     wrong = [name for name, seen in visible.items() if any(not record.passed for record in seen.records)]
     found: dict[str, Mended] = {}
+    given_up: set[str] = set()
     with ExitStack() as stack:
         room = cache(lambda environment: stack.enter_context(runs.making_room(environment)))
         for name in wrong:
             exercise, records = judge.lesson.exercise(name), visible[name].records
-            if exercise.seconds > WORTH_REPAIRING or not may_be_repaired(records):
+            owner = name.partition(".")[0]
+            if exercise.seconds > WORTH_REPAIRING or not may_be_repaired(records) or owner in given_up:
                 continue
             if runs.source_of(exercise.environment).calls(name, [other for other in wrong if other != name]):
                 continue
@@ -74,6 +78,8 @@ def repairs_of(
                 if code().statements and not (known := judge.mistakes.explained(exercise, records)).whole:
                     room(exercise.environment)
                     found[name] = _repair_of(judge, exercise, records, known.left, submission.module, code(), runs)
+                    if not found[name].message:
+                        given_up.add(owner)
     return found
 
 
