@@ -17,6 +17,7 @@ from autograder.judging import repairs as repairs_of_answers
 from autograder.judging.asking.run import SubmissionRun
 from autograder.judging.asking.variant_run import VariantRun
 from autograder.judging.checking.plugin import identify
+from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.own_code import OwnCode
 from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
@@ -208,6 +209,30 @@ def test_right_answers_and_known_mistakes_are_not_repaired(monkeypatch: pytest.M
     results = graded("ch06_vjps", "relu_vjp", right, known)
     assert results[0].status == "passed"
     assert results[1].misconceptions
+
+
+def test_a_class_is_given_up_where_nothing_repairs_its_first_wrong_exercise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its exercises run the same methods, and each further search made a class of ch05 a third dearer in vain."""
+    tried = list[str]()
+
+    def nothing(judge: Judge, exercise: Any, *_: object) -> Mended:
+        tried.append(exercise.name)
+        return NOT_MENDED
+
+    def use(judge: Judge) -> list[ExerciseResult]:
+        workers = Workers(lesson, "sandbox")
+        try:
+            return judge.grade(Submission.of_cells("a test", [wrong]), workers).exercises
+        finally:
+            workers.stop()
+
+    monkeypatch.setattr(repairs_of_answers, "_repair_of", nothing)
+    lesson = find_lesson("ch05_autograd_engine")
+    source = Places().source(lesson.slug).read_text(encoding="utf-8")
+    wrong = source.replace("self.data = data if", "self.data = np.sin(data) + 1e-3 if")
+    results = with_judge(lesson, use, salt="a salt")
+    assert len([one for one in results if one.name.startswith("Tensor") and one.status != "passed"]) > 1
+    assert [name for name in tried if name.startswith("Tensor")] == ["Tensor"]
 
 
 def test_variants_are_asked_visible_inputs_alone_and_before_hidden_ones_are_sent(
