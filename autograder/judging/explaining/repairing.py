@@ -45,8 +45,6 @@ ENDLESS_CALLS = 200
 """What a variant that had to be interrupted counts as."""
 CALLS_FOR_PARTS = 400
 """Calls for edits that leave a known mistake, for pairs of edits, and for those that mend only some outputs."""
-CALLS_ON_TOP = 700
-"""Calls for single edits on top of the one that gets furthest."""
 MOST_PARTIAL = 6
 """Edits that mend a part of which pairs are tried, or all outputs looked at."""
 Observe = Callable[[Run, int, Callable[[Record], bool] | None], Record]
@@ -121,7 +119,7 @@ class Repairer:
             telling = [(progress, edit) for progress, edit in partial if _is_telling(progress, edit, before)]
             if (left := self._one_left(telling)).message:
                 return left
-            pair = self._pair(telling) or self._on_top(telling, edits)
+            pair = self._pair(telling)
             return Mended(mended_together(*pair), causes=2) if pair else Mended(self._in_part(partial))
         except (NoVariants, SearchOver):
             return NOT_MENDED
@@ -169,14 +167,12 @@ class Repairer:
         wrong = {name for one in compared if one.names == names for name in _wrong_outputs(one)}
         return names, [name for name in names if name in wrong]
 
-    def _singles(
-        self, edits: Sequence[Edit], before: Progress, *also: Edit
-    ) -> tuple[list[Edit], list[tuple[Progress, Edit]]]:
-        """The edits with which, and with `also`, all checks pass, and those that get further than `before`."""
+    def _singles(self, edits: Sequence[Edit], before: Progress) -> tuple[list[Edit], list[tuple[Progress, Edit]]]:
+        """The edits with which all checks pass, and those that get further than `before`."""
         mending: list[Edit] = []
         partial: list[tuple[Progress, Edit]] = []
         try:
-            for edit, changes in self._screened(edits, mending, *also):
+            for edit, changes in self._screened(edits, mending):
                 progress = self._attempted(changes)
                 if progress is None:
                     continue
@@ -188,18 +184,18 @@ class Repairer:
             pass
         return mending, partial
 
-    def _screened(self, edits: Sequence[Edit], mending: Sequence[Edit], *also: Edit) -> Iterator[tuple[Edit, Changes]]:
+    def _screened(self, edits: Sequence[Edit], mending: Sequence[Edit]) -> Iterator[tuple[Edit, Changes]]:
         """The edits worth trying on all checks; less likely tiers are left out once an edit is `mending`.
 
         The failing call alone is made of many variants at once, if what the check compares is its answer.
         """
         failed, call = next(iter(self._last.failures), None), self._run.last
-        screens = call if failed and call and self._shows(failed, call, *also) else None
+        screens = call if failed and call and self._shows(failed, call) else None
         size = TOGETHER if screens else 1
         for start in range(0, len(edits), size):
             if mending and edits[start].tier > mending[0].tier:
                 return
-            some = [(one, made) for one in edits[start : start + size] if (made := self._code.changes(*also, one))]
+            some = [(one, made) for one in edits[start : start + size] if (made := self._code.changes(one))]
             if screens is None or failed is None:
                 yield from some
                 continue
@@ -210,11 +206,11 @@ class Repairer:
                 if answer is not None and "value" in answer and _is_better(answer["value"], failed):
                     yield one
 
-    def _shows(self, failed: Comparison, call: Call, *also: Edit) -> bool:
+    def _shows(self, failed: Comparison, call: Call) -> bool:
         """Whether the answer to a call is what a check compared and found wrong."""
         if failed.property_only or request_key(call) is None:
             return False
-        (control,) = self._run.screen([self._code.changes(*also) or ()], call)
+        (control,) = self._run.screen([()], call)
         return control is not None and same_comparison(failed, replace(failed, got=as_arrays(control.get("value"))))
 
     def _pair(self, partial: Sequence[tuple[Progress, Edit]]) -> tuple[Edit, Edit] | None:
@@ -227,20 +223,6 @@ class Repairer:
                 progress = self._attempted(changes)
                 if progress is not None and progress.checks == len(self._order):
                     return one, other
-        return None
-
-    def _on_top(self, partial: Sequence[tuple[Progress, Edit]], edits: Sequence[Edit]) -> tuple[Edit, Edit] | None:
-        """The edit that gets furthest and one at another place, with which all checks pass."""
-        for one in _by_turns(partial)[:1]:
-            self._calls_left = CALLS_ON_TOP
-            with suppress(SearchOver):
-                progress = self._attempted(self._code.changes(one))
-                others = [
-                    edit for edit in edits if edit.is_likely and (edit.place, edit.quote) != (one.place, one.quote)
-                ]
-                if progress is not None:
-                    mending, _ = self._singles(others, progress, one)
-                    return (one, mending[0]) if mending else None
         return None
 
     def _in_part(self, partial: Sequence[tuple[Progress, Edit]]) -> str:
