@@ -63,7 +63,7 @@ MENDED = [
     (
         "def f(sizes):\n    n = 0\n    for size in sizes:\n        n += size\n    return n",
         "n = 1\n    for size in sizes:\n        n *= size",
-        "with another operator than `+=`",
+        "with another operator than `+=`, and another value to start from,",
     ),
     (
         "def f(xs):\n    size = 0\n    for x in xs:\n        if size > 3:\n            send()\n        size += x",

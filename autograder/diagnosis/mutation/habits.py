@@ -234,7 +234,8 @@ def multiplied(source: Source, node: ast.AST) -> Edits:
             if source.text(target) == source.text(step.target) and getattr(value, "value", None) == old:
                 between = token_between(source, step.target, step.value, f"{symbol}=")
                 splices = [(source.start(value), source.end(value), new), (*between, other)]
-                yield together(source, splices), f"with another operator than `{symbol}=`", step
+                kind = f"with another operator than `{symbol}=`, and another value to start from,"
+                yield together(source, splices), kind, step
 
 
 def joined(source: Source, node: ast.AST) -> Edits:

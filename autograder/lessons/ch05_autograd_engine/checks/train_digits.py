@@ -242,6 +242,11 @@ def expect_gradients_of_a_network(learner, X, y, X_test, moves, rng, case):
     )
     expect(all(share < MOST_BESIDE for share in found["beside"]), message, case=case)
     message = (
+        "A second training with the same seed begins with other weights or images, so that the gradients of the two "
+        "cannot be compared. Draw all random numbers from one generator, which the seed makes."
+    )
+    expect(not found["strays"], message, case=case)
+    message = (
         "Tensor.backward is called on something that has other gradients: after a longer step along one grad it has "
         "changed by more or less than the grads say. Build the whole loss from Tensors: what is computed from .data is "
         "a constant, and gets no gradient."

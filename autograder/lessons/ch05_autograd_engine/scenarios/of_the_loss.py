@@ -42,7 +42,7 @@ class _Pass(NamedTuple):
 
 def gradients_of_the_loss(
     submission: Any, X: Any, y: Any, X_test: Any, seed: int, moves: Any, changed: int
-) -> dict[str, list[float]] | None:
+) -> dict[str, Any] | None:
     """Compare the grads of a training with its loss and its graph; None for a graph that cannot be walked.
 
     Args:
@@ -52,7 +52,8 @@ def gradients_of_the_loss(
     Returns:
         For each array of more than 32 numbers that is moved: the shares of its gradients that go through no product of
         two layers (`beside`); and, where its grad of one pass is longer, by how much the next loss that changes differs
-        from what the grads say (`off`), relative to the larger of both.
+        from what the grads say (`off`), relative to the larger of both. And whether a training with the same seed
+        began with other numbers (`strays`): then there is nothing to compare.
     """
     if has_its_own_tape(submission):
         return None
@@ -61,6 +62,7 @@ def gradients_of_the_loss(
     beside: list[float] = []
     arrays: list[int] = []
     off: list[float] = []
+    strays: list[bool] = []
 
     def watching(self: Any, args: Any, kwargs: Any) -> Any:
         nonlocal arrays
@@ -85,14 +87,14 @@ def gradients_of_the_loss(
     try:
         run(watching)
         for number in arrays:
-            run(_changing(original, first, changed, number, off))
+            run(_changing(original, first, changed, number, off, strays))
     finally:
         submission.Tensor.backward = original
-    return {"beside": beside, "off": off}
+    return {"beside": beside, "off": off, "strays": any(strays)}
 
 
 def _changing(
-    original: Any, first: list[_Pass], changed: int, number: int, off: list[float]
+    original: Any, first: list[_Pass], changed: int, number: int, off: list[float], strays: list[bool]
 ) -> Callable[[Any, Any, Any], Any]:
     """A pass that lengthens one grad once, and compares the first loss that differs with that of the first training."""
     passed = 0
@@ -103,6 +105,9 @@ def _changing(
             raise _Enough
         leaves = _leaves_below(self) if passed == changed else []
         one, result = _watched(original, self, args, kwargs)
+        if passed == 0 and not _begins_alike(first[0], one):
+            strays.append(True)
+            raise _Enough
         if passed == changed:
             grad = np.asarray(leaves[number].grad)
             leaves[number].grad = (LONGER.get(grad.itemsize, 1.001) * grad).astype(grad.dtype)
@@ -115,6 +120,11 @@ def _changing(
         return result
 
     return instead
+
+
+def _begins_alike(first: _Pass, other: _Pass) -> bool:
+    pairs = zip(first.data, other.data, strict=False)
+    return len(first.data) == len(other.data) and all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 
 
 def _watched(backward: Any, root: Any, args: Any, kwargs: Any) -> tuple[_Pass, Any]:

@@ -133,7 +133,8 @@ left_part_without_the_slot = mistake(
 right_part_with_all_slots = mistake(
     "minimal_forwards",
     _recurrence("j + least(n - j, s) + least(j, s)"),
-    says="The right part got all the slots, too. While it runs, one of them holds state 0: T(n − j, s − 1).",
+    says="The right part got all the slots. While it runs, one of them holds state 0: T(n − j, s − 1). The left part "
+    "runs afterwards, and has all of them.",
 )
 always_in_the_middle = mistake(
     "minimal_forwards",
