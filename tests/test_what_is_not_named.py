@@ -204,6 +204,22 @@ def test_a_training_that_runs_away_is_asked_about_its_direction() -> None:
     assert "do the steps go downhill, is the loss a mean" in with_judge(find_lesson(ENGINE), use)
 
 
+def test_a_training_that_does_not_use_its_seed_is_not_told_of_other_gradients() -> None:
+    """Two trainings of it cannot be compared, and their difference was put down to a loss with other gradients."""
+
+    def use(judge: Judge) -> list[str]:
+        text = Places().source(ENGINE).read_text(encoding="utf-8")
+        right = "np.random.default_rng(seed)"
+        assert right in text
+        run = judge.reference.local_text(text.replace(right, "np.random.default_rng()"))
+        records = judge.observe(judge.items_of("train_digits", True), run)
+        return [problem for record in records for one in record.failures for problem in one.problems]
+
+    told = with_judge(find_lesson(ENGINE), use)
+    assert [one for one in told if one.startswith("A second training with the same seed begins with other")]
+    assert not [one for one in told if "has other gradients" in one]
+
+
 def test_a_recursion_is_known_wherever_the_stack_was_full() -> None:
     """A worker's stack is less deep at the start, so another call exceeds the limit."""
 
