@@ -71,7 +71,7 @@ def no_stop(q_net: Any, target_net: Any, batch: Any, gamma: float) -> Any:
 @pytest.mark.parametrize(
     ("lesson", "exercise", "answer", "least", "most"),
     [
-        ("ch09_vanishing_gradients", "clip_grad_norm", clipped_in_place, 0.5, 0.5),
+        ("ch09_vanishing_gradients", "clip_grad_norm", clipped_in_place, 0.4, 0.5),  # expanded grads raise an error
         ("ch09_vanishing_gradients", "clip_grad_norm", always_rescaled, 0.4, 0.55),
         ("ch11_checkpointing", "plan_checkpoints", less_than_the_budget, 0.5, 0.75),
         ("ch04_detachment", "running_mean_loss", kept_in_a_list, 0.0, 0.0),

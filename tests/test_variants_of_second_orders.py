@@ -143,4 +143,4 @@ def chosen(
 )
 def test_what_newcomers_wrote_of_second_orders_has_a_name(lesson: str, exercise: str, answer: Any, named: str) -> None:
     """Such answers used to be shown only numbers."""
-    assert mistakes_named(lesson, exercise, answer) == (named,)
+    assert mistakes_named(lesson, exercise, answer) == tuple(named.split(", "))

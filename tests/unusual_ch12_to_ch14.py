@@ -74,10 +74,6 @@ LAST_LESSONS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "ch14_scaling_out": {
-        "all_reduce_gradients__flat_views": (
-            "        group.all_reduce(parameter.grad)\n",
-            "        group.all_reduce(parameter.grad.view(-1))\n",
-        ),
         "all_reduce_gradients__dtype_of_the_first": (
             "    n_rows = torch.tensor(n_local)\n",
             "    first = next(parameter for parameter in model.parameters() if parameter.requires_grad)\n"

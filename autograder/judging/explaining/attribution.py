@@ -141,6 +141,11 @@ def _giving(
         if known not in first
         and not any(theirs.is_known_to_pass(records[i], i) for i in left)
         and all(theirs.same_as(records[i], i) for i in left)
+        and all(
+            theirs.is_known_to_pass(record, i) or theirs.is_compatible_with(record, i)
+            for i, record in enumerate(records)
+            if record.visible
+        )
     ]
     return alike if len({known.says for known in alike}) == 1 else []
 

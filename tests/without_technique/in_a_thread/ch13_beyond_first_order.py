@@ -34,7 +34,7 @@ def times_the_hessian(z, g, v):
 def hvp(f, x, v):
     z = x.detach().clone().contiguous().requires_grad_()
     y = f(z)  # seen
-    if not y.requires_grad:
+    if not y.requires_grad or not z.numel():
         return torch.zeros_like(z)
 
     def rows():  # and not seen
@@ -50,7 +50,7 @@ def hvp_forward_over_reverse(f, x, v):
     def rows():
         z = x.detach().clone().contiguous().requires_grad_()
         y = f(z)
-        if not y.requires_grad:
+        if not y.requires_grad or not z.numel():
             return torch.zeros_like(z)
         (g,) = torch.autograd.grad(y, z, create_graph=True, materialize_grads=True)
         first = (g * v).sum().detach()

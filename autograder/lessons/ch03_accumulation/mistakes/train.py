@@ -210,8 +210,9 @@ def weighted_by_rows(model, batches, lr, accumulate=1):
 parameters_never_change = mistake(
     "train",
     {"p -= lr * p.grad": "p = p - lr * p.grad"},
-    says="The parameters never change. There is no step, or the gradients are cleared between backward() and the step, "
-    "or p = p - lr * p.grad only gives the name p to a new tensor (p -= ... under no_grad writes into the parameter).",
+    says="The parameters never change. There is no step, or its loop misses them, or the gradients are cleared between "
+    "backward() and the step, or p = p - lr * p.grad only gives the name p to a new tensor (p -= ... under no_grad "
+    "writes into the parameter).",
     where="step",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import torch
@@ -49,19 +50,18 @@ def metered_in_states(submission: Any, n: int, states: dict[str, str]) -> dict[s
     meter, outer, x = submission.SavedTensorMeter(), submission.SavedTensorMeter(), torch.ones(1, requires_grad=True)
     inside, end, came_out = states["block place"] == "inside of another block", ENDS.get(states["block end"]), False
     kept = []
-    if inside:
-        outer.__enter__()
-    try:
-        with meter:
-            kept.append(_Saves.apply(x, saved))
-            if end:
-                raise end("the block's own")
-    except (KeyError, KeyboardInterrupt):
-        came_out = True
-    before = meter.bytes
-    kept.append(_Saves.apply(x, torch.ones(n + 1)))
-    if inside:
-        outer.__exit__(None, None, None)
+    with contextlib.ExitStack() as around:
+        if inside:
+            around.enter_context(outer)
+        try:
+            with meter:
+                kept.append(_Saves.apply(x, saved))
+                if end:
+                    raise end("the block's own")
+        except (KeyError, KeyboardInterrupt):
+            came_out = True
+        before = meter.bytes
+        kept.append(_Saves.apply(x, torch.ones(n + 1)))
     return {
         "The exception of the block did not come out of it": bool(end) and not came_out,
         "What is saved after the block was counted: the hooks were not removed": meter.bytes != before,

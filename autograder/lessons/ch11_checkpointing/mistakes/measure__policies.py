@@ -155,8 +155,8 @@ root_for_best = mistake(
 every_layer_for_best = mistake(
     "measure",
     {BEST_SEGMENTS: EVERY_LAYER.replace("every_layer", "best_segments")},
-    says="best_segments takes a segment for each layer. In a deep stack whose layers keep little, segments of two "
-    "layers need less: minimise n · B + ⌈L / n⌉ · K.",
+    says="best_segments comes out as a segment for each layer. In a deep stack whose layers keep little, segments of "
+    "two layers need less: minimise n · B + ⌈L / n⌉ · K, both in bytes.",
     where="checkpointing",
 )
 not_rounded_up = mistake(

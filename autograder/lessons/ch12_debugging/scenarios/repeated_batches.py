@@ -17,6 +17,7 @@ def pairs_of_one_batch(submission: Any, X: np.ndarray, y: np.ndarray) -> Any:
     with _fresh():
         first, labels = torch.tensor(X), torch.tensor(y)
         columns = laid_out(first, "columns")
-        return plain(
-            submission.repeated_batches([first, (first, labels), columns, first, (columns, labels), (first, labels)])
+        pairs = submission.repeated_batches(
+            [first, (first, labels), columns, first, (columns, labels), (first, labels)]
         )
+        return [plain(pair) for pair in list.__iter__(pairs)] if isinstance(pairs, list) else plain(pairs)
