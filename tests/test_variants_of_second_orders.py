@@ -129,7 +129,7 @@ def chosen(
         (BEYOND, "hessian_trace", lambda _: trace_by_unit_vectors, "every_basis_vector"),
         (BEYOND, "hessian_trace", lambda _: normal_probes, "gaussian_probes_in_float32"),
         (BEYOND, "hessian_trace", lambda _: bits_for_signs, "zeros_and_ones_by_a_threshold"),
-        (BEYOND, "maml_gradient", lambda _: without_a_step, "no_inner_step"),
+        (BEYOND, "maml_gradient", lambda _: without_a_step, "no_inner_step, query_twice"),
         (BEYOND, "maml_gradient", lambda _: both_passes_bare, "first_order_and_unused_raises"),
         (BEYOND, "score_function_gradient", lambda _: with_a_baseline, "baseline_of_the_batch"),
         (BEYOND, "score_function_gradient", lambda _: by_the_log_density, "log_density_itself"),

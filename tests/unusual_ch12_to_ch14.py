@@ -129,10 +129,6 @@ LAST_LESSONS: dict[str, dict[str, tuple[str, ...]]] = {
             "    k, v = (of.view(-1, *of.shape[-2:]).view(of.shape) for of in (k, v))\n"
             "    scale = q.shape[-1] ** -0.5\n    largest",
         ),
-        "chunked_attention__largest_of_all_queries": (
-            "torch.exp(before - largest)\n",
-            "torch.exp(before - largest) if (largest - before).max() > 0 else 1.0\n",
-        ),
         "chunked_attention__by_tensor": (
             "(of[..., start : start + block, :] for of in (k, v))",
             "(of[..., start : start + block, :] * by for of, by in {k: scale, v: 1.0}.items())",

@@ -44,7 +44,7 @@ sets_swapped = mistake(
 query_twice = mistake(
     "maml_gradient",
     {INNER: INNER.replace("support", "query")},
-    says="The inner step was taken on query. It is on support.",
+    says="support is not used: the inner step is taken on support, and the loss after it on query.",
 )
 support_twice = mistake(
     "maml_gradient",
