@@ -73,6 +73,7 @@ OUTCOMES = {
         ("reached: nothing", "was killed by signal 40"),
     ),
     "stops_itself": Outcome({"forward": "timeout"}),
+    # What its thread sends before cross_entropy_loss is asked is an error; later it is taken for a wrong answer.
     "fake_messages": Outcome({"forward": "failed"}),
     "flood": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("sent something that cannot be read",)),
     "half_a_frame": Outcome({"forward": "timeout"}),

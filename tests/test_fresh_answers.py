@@ -54,6 +54,14 @@ def test_a_verdict_does_not_outlive_its_message(tmp_path: Path) -> None:
         with_verdicts([], tmp_path / "table.csv")
 
 
+def test_a_message_that_the_table_disarms_keeps_its_verdict(tmp_path: Path) -> None:
+    """A spreadsheet could read "; -6" as a formula, so the table has a quote there; the verdict used to be lost."""
+    row = Row("wrong", SLUG, "kink", "relu_vjp", "", "0.50", "", "d is 4; -6 expected", "told")
+    written([row], tmp_path / "table.csv")
+    (again,) = with_verdicts([replace(row, verdict="")], tmp_path / "table.csv")
+    assert (again.message, again.verdict) == (row.message, "told")
+
+
 def test_nothing_that_was_not_graded_counts() -> None:
     lines = list(rates([Row("two", SLUG, "lost", "relu_vjp", "", "", "", "time ran out")]))
     assert lines == [f"not graded: two/{SLUG}/lost: time ran out"]

@@ -147,11 +147,18 @@ def test_a_damaged_progress_file_is_reported_in_one_line(backprop: Command, tmp_
 
 
 @pytest.mark.parametrize("command", ["status", "next", "watch"])
-def test_a_folder_without_lessons_is_explained_in_one_line(backprop: Command, command: str) -> None:
+def test_a_folder_without_lessons_is_explained_in_one_line(backprop: Command, command: str, tmp_path: Path) -> None:
+    """Beside `my-work`, which `make learn` had made, the advice used to be to make it."""
     assert "'backprop start' puts the notebooks somewhere to work" in one_line(backprop(command))
-    own = backprop(command, cwd=ROOT)
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (checkout / "exercises").symlink_to(ROOT / "exercises")
+    own = backprop(command, cwd=checkout)
     assert own.returncode == 2
     assert "is the course's own copy: 'backprop start my-work' makes yours" in one_line(own)
+    (checkout / "my-work").mkdir()
+    (checkout / "my-work" / "ch06_vjps.py").touch()
+    assert "is the course's own copy: 'cd my-work' takes you to yours" in one_line(backprop(command, cwd=checkout))
 
 
 def test_a_check_imports_pytorch_only_for_exercises_that_use_it(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from statistics import mean
 from autograder.authoring.arguments import Arguments
 from autograder.classroom.results_folder import read_result, result_file
 from autograder.judging.checking.salt import new_salt
-from autograder.reports.safety import TableWriter
+from autograder.reports.safety import TableWriter, disarmed
 from autograder.wording import counted
 
 KINDS = ("wrong", "two", "right")
@@ -71,8 +71,8 @@ class Row:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """All that a verdict depends on."""
-        return (self.kind, self.lesson, self.answer, self.exercise, self.message)
+        """All that a verdict depends on, as it stands in the table."""
+        return (self.kind, self.lesson, self.answer, self.exercise, disarmed(self.message))
 
 
 def answers_in(folder: Path) -> list[Answer]:

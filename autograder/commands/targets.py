@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from autograder.authoring.tree import Course
 
 SUFFIXES = (".ipynb", ".py")
+WORK = "my-work"
+"""The folder that `make learn` makes."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,9 @@ def work_folder(folder: Path) -> Path:
             f"there is no lesson in {folder}{_misnamed(folder)}; 'backprop start' puts the notebooks somewhere to work"
         )
     if is_handed_out(found.resolve()):
-        give_up(f"{found} is the course's own copy: 'backprop start my-work' makes yours; go there first")
+        made = bool(lessons_in(folder / WORK))
+        how = f"'cd {WORK}' takes you to yours" if made else f"'backprop start {WORK}' makes yours; go there first"
+        give_up(f"{found} is the course's own copy: {how}")
     return found
 
 

@@ -76,7 +76,7 @@ _AT_THAT_TIME = "with the values that the loop's variables have when this functi
 
 
 def rebound(source: Source, node: ast.AST) -> Edits:
-    """A parameter that is written into, in the place of a name that is bound to something new."""
+    """A write into a parameter instead of an assignment that only binds its name to something new."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
         name, function = node.targets[0].id, _function_around(source, node)
         if function is not None and name in {one.arg for one in function.args.args}:
@@ -86,7 +86,7 @@ def rebound(source: Source, node: ast.AST) -> Edits:
 
 
 def of_the_class(source: Source, node: ast.AST) -> Edits:
-    """An attribute of an object in the place of one that its class has for all objects."""
+    """An attribute of one object instead of an attribute that all objects of its class share."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
         function = _function_around(source, node)
         classes = {one.name for one in ast.walk(source.tree) if isinstance(one, ast.ClassDef)}
@@ -142,7 +142,7 @@ def overwritten(source: Source, node: ast.AST) -> Edits:
 
 
 def returned(source: Source, node: ast.AST) -> Edits:
-    """Nothing returned from a function within a function, such as a hook."""
+    """An inner function, such as a hook, that returns nothing."""
     if isinstance(node, ast.Return) and node.value is not None:
         function = _function_around(source, node)
         if function is not None and _function_around(source, function) is not None:
@@ -192,7 +192,7 @@ def not_reset(source: Source, node: ast.AST) -> Edits:
 
 
 def infinite(source: Source, node: ast.AST) -> Edits:
-    """An infinity in the place of a constant."""
+    """An infinity instead of another constant."""
     parent = source.parents.get(node)
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         while isinstance(parent, ast.UnaryOp):
@@ -203,7 +203,7 @@ def infinite(source: Source, node: ast.AST) -> Edits:
 
 
 def keys(source: Source, node: ast.AST) -> Edits:
-    """What a function has found out, remembered for all of its arguments and not for one of them."""
+    """A memo whose keys are two arguments of the function instead of one."""
     if not isinstance(node, ast.FunctionDef):
         return
     subscripts = [one for one in ast.walk(node) if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name)]
@@ -223,7 +223,7 @@ def keys(source: Source, node: ast.AST) -> Edits:
 
 
 def multiplied(source: Source, node: ast.AST) -> Edits:
-    """What a loop adds up, from 0, multiplied up, from 1; and the reverse."""
+    """A product that starts from 1 instead of a sum that starts from 0, and the reverse."""
     if not isinstance(node, LOOPS) or not (block := _block_of(source, node)):
         return
     starts = [pair for statement in block[: block.index(node)] for pair in _assigned(statement)]
@@ -239,7 +239,7 @@ def multiplied(source: Source, node: ast.AST) -> Edits:
 
 
 def joined(source: Source, node: ast.AST) -> Edits:
-    """A condition with one more part, which the same function asks elsewhere."""
+    """A condition to which a comparison is added that the same function makes elsewhere."""
     test = node.test if isinstance(node, ast.If | ast.IfExp | ast.While) else None
     function = _function_around(source, node)
     if test is None or function is None:
@@ -253,7 +253,7 @@ def joined(source: Source, node: ast.AST) -> Edits:
 
 
 def other_function(source: Source, node: ast.AST) -> Edits:
-    """A function that is easily taken for another one."""
+    """Another function that is easily confused with the one that is called."""
     for splice in opposite(source, node):
         if isinstance(node, ast.Call):
             yield splice, f"with another function than `{function_name(node)}`", node
@@ -274,7 +274,7 @@ def _instead_of(name: str) -> str:
 
 
 def products(source: Source, node: ast.AST) -> Edits:
-    """The sum of all entries' products in the place of a matrix product; the factors of two terms swapped."""
+    """The sum of all entries' products instead of a matrix product; two terms with their first factors swapped."""
     if not isinstance(node, ast.BinOp):
         return
     left, right = node.left, node.right
@@ -289,7 +289,7 @@ def products(source: Source, node: ast.AST) -> Edits:
 
 
 def sizes(source: Source, node: ast.AST) -> Edits:
-    """The size of an array in the place of one that is computed from entries; one in the place of a count."""
+    """An array's size instead of a size computed from its entries; 1 instead of a call whose result is added up."""
     if isinstance(node, ast.Call) and function_name(node) in SIZED and node.args:
         (first, *_) = node.args
         if any(isinstance(one, ast.Call) for one in ast.walk(first)):

@@ -39,9 +39,9 @@ class Explaining(NamedTuple):
 def explaining(records: list[Record], misconceptions: dict[Misconception, Evidence], thorough: bool) -> Explaining:
     """The known mistakes that give every value that the learner's functions returned.
 
-    `records` may be those of the first checks alone, the visible ones. These decide, so that the names are the same for
-    every salt. Mistakes are run on hidden inputs if no visible check fails, if several mistakes give all visible
-    values, or if a hidden check ended otherwise than its visible twin.
+    `records` may be those of the first checks alone, the visible ones. These decide as a rule, and do not depend on the
+    salt. Mistakes are run on hidden inputs if no visible check fails, if several mistakes give all visible values, or
+    if a hidden check ended otherwise than its visible twin.
 
     Two mistakes in one function match no known mistake. Then the result is the mistakes that give every value of one
     failing check and contradict no other, for the first such check where they all have the same message; and those

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from autograder.lessons.ch11_checkpointing.scenarios.offload_to_cpu import _copies
+from autograder.lessons.ch11_checkpointing.scenarios.offload_to_cpu import _copies, _Look
 from autograder.lessons.ch11_checkpointing.scenarios.reversible_block import NO_PAIR
 from autograder.lessons.ch11_checkpointing.scenarios.second_runs import CHANGED_UNNOTICED, _no_hooks_left, _refuses
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import Layer, _backward_pass, _data, _leaf, _of_result
@@ -208,21 +208,6 @@ def block_in_states(
     }
 
 
-class _Keep(torch.autograd.Function):
-    """Identity that saves a tensor, and notes what the backward pass gets of it."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, saved: Tensor, seen: list[Tensor]) -> Tensor:
-        ctx.save_for_backward(saved)
-        ctx.seen = seen
-        return x * 1
-
-    @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> Any:
-        ctx.seen += ctx.saved_tensors
-        return gs[0], None, None
-
-
 ENDS: dict[str, type[BaseException]] = {
     "left by an exception": KeyError,
     "left by KeyboardInterrupt": KeyboardInterrupt,
@@ -244,7 +229,7 @@ def offloaded_in_states(submission: Any, x: np.ndarray, states: dict[str, str]) 
     end, came_out = ENDS.get(states["block end"]), False
     try:
         with block or submission.offload_to_cpu():
-            y = _Keep.apply(through, saved, seen)
+            y = _Look.apply(through, saved, seen)
             if end:
                 raise end("the block's own")
     except (KeyError, KeyboardInterrupt):
