@@ -50,8 +50,9 @@ SECTION = """\
 ({anchor})=
 ### {name}
 
-:::{{admonition}} Rule for `{name}` ({tier})
-WRITE ME: the rule that learners implement.
+:::{{rule}} {name}
+- WRITE ME: what it computes.
+- WRITE ME: the rule that learners implement.
 :::
 
 WRITE ME: a question or code that fails; the idea in a sentence; a derivation; code.

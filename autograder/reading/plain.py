@@ -110,6 +110,8 @@ def _fenced(opened: re.Match[str], body: list[str], manner: Manner) -> list[str]
         return manner.display(body)
     if name in ("quiz", "predict"):
         return _quiz(name.capitalize(), argument, body, manner)
+    if name == "rule":
+        argument = f"Rule for `{argument}`"
     title = [f"**{_inline(argument, manner)}**", ""] if argument else []
     inside = [*title, *_blocks(body, manner)]
     return inside if name == "grid" else [f"> {line}".rstrip() for line in inside]

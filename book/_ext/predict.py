@@ -11,11 +11,18 @@ It is written like a quiz with two to four options, one of them right, directly 
 the cell's output contains the right option's text (or the text of `:shows:`), or matches the regular expression of
 `:matches:`; with `:asserts:`, unless a cell of the page asserts that expression. The question appears between code and
 output or, with `:above:`, above the code. Without JavaScript, the output opens on a click.
+
+The paragraph after the cell is about the answer, so it is closed with the output; `:closes: 2` closes two, `:closes: 0`
+none. A paragraph that begins with a number in bold begins something new. The build also fails if the right option's
+numbers or code, as far as neither the question nor another option has them, stand in open text beside the cell, in its
+caption or in the description of its picture.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,6 +35,9 @@ from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 CLOSED = "Just show me"
+_NUMBER = re.compile(r"[-−]?\d[\d,.]*\d")
+_BEGINS = re.compile(r"\d+\. ")
+"""How a paragraph begins that is the next of several, as in **2. Level by level.**"""
 
 
 class Prediction(nodes.General, nodes.Element):
@@ -44,6 +54,7 @@ class Predict(Question):
         "matches": directives.unchanged_required,
         "asserts": directives.unchanged_required,
         "above": directives.flag,
+        "closes": directives.nonnegative_int,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -53,6 +64,9 @@ class Predict(Question):
             raise self.error("a prediction has two to four options, one of them right (`+`)")
         node = Prediction(**{"shows": right[0][0].astext(), **self.options})
         node.line, node.source = self.lineno, self.state.document.current_source
+        node["telling"] = _telling(
+            right[0][0], [*(one[0] for one in options if not one["right"]), *lead], self.arguments[0]
+        )
         texts = nodes.bullet_list(classes=["predict-options"])
         for option in options:
             item = nodes.list_item("", nodes.paragraph("", "", *option[0].children))
@@ -82,11 +96,46 @@ def close_outputs(app: Sphinx, doctree: nodes.document) -> None:
             logger.warning("a prediction %s", wrong, location=node, type="predict")
             node.replace_self(box)
             continue
+        answer = _paragraphs_after(cell)[: node.get("closes", 1)]
         cell.remove(outputs[0])
         closed.insert(0, outputs[0])
+        for paragraph in answer:
+            paragraph.parent.remove(paragraph)
+            closed += paragraph
         cell.insert(0 if "above" in node else len(cell), box)
         cell += nodes.container("", closed, classes=["cell_output"])
+        if told := _told_beside(node, cell, outputs[0]):
+            logger.warning("a prediction is told in open text beside it: %s", told, location=node, type="predict")
         node.parent.remove(node)
+
+
+def _telling(right: nodes.Element, others: Iterable[nodes.Element], question: str) -> list[str]:
+    """The numbers of two digits or more, and the code, that only the right option has."""
+    words = [*_NUMBER.findall(right.astext()), *(one.astext() for one in right.findall(nodes.literal))]
+    elsewhere = " ".join([question, *(one.astext() for one in others)])
+    return [word for word in dict.fromkeys(words) if len(word) > 1 and not _stands_in(word, elsewhere)]
+
+
+def _stands_in(word: str, text: str) -> bool:
+    return re.search(rf"(?<![\w.,]){re.escape(word)}(?!\w)", text) is not None
+
+
+def _paragraphs_after(cell: nodes.Element) -> list[nodes.paragraph]:
+    """The paragraphs that follow a cell directly, up to what begins something new."""
+    following = cell.parent.children[cell.parent.index(cell) + 1 :]
+    own = takewhile(lambda one: isinstance(one, nodes.paragraph) and not _BEGINS.match(one.astext()), following)
+    return [one for one in own if isinstance(one, nodes.paragraph)]
+
+
+def _told_beside(node: Prediction, cell: nodes.Element, output: nodes.Element) -> str:
+    """A telling word of the right option that stands open, with its sentence; "" if none does."""
+    above = cell.parent.children[cell.parent.index(node) - 1 : cell.parent.index(node)]
+    captions = [*output.findall(nodes.caption), *output.findall(nodes.image)]
+    beside = [*above, *_paragraphs_after(cell)[:2], *captions]
+    texts = [one.get("alt", "") if isinstance(one, nodes.image) else one.astext() for one in beside]
+    return next(
+        (f"{word!r} in {text[:200]!r}" for text in texts for word in node["telling"] if _stands_in(word, text)), ""
+    )
 
 
 def _fault(app: Sphinx, node: Prediction, cell: Any, outputs: list[nodes.Element]) -> str:

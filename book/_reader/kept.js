@@ -1,5 +1,5 @@
 // Stores the reader's quiz choices and reading progress in this browser.
-import { parsed, write } from "../_page/store.js";
+import { parsed, read, write } from "../_page/store.js";
 
 export { listen } from "../_page/store.js";
 
@@ -24,6 +24,15 @@ export function keep(key, value) {
   return write(key, value === null ? null : JSON.stringify(value)) ? "This browser keeps nothing for this page: your answers are forgotten when you leave." : "";
 }
 
+// What a reader has derived for an exercise, as text; a longer value is none of ours.
+export const MOST_NOTE = 5000;
+export function noteIn(name) {
+  const found = read(noteKey(name));
+  return found !== null && found.length <= MOST_NOTE ? found : "";
+}
+export const keepNote = (name, text) => (write(noteKey(name), text || null) ? "This browser keeps nothing for this page: your note is lost when you leave." : "");
+
+export const noteKey = (name) => `note:${name}`;
 export const quizKey = (slug, id) => `quiz:${slug}/${id}`;
 export const placeKey = (slug) => `place:${slug}`;
 

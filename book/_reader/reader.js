@@ -1,6 +1,7 @@
 // The script of every page, without Python: quizzes, predictions, progress, previews of links, print.
 import { cards } from "./cards.js";
 import { followContents } from "./contents.js";
+import { derivations } from "./derive.js";
 import { predictions } from "./predict.js";
 import { previews } from "./previews.js";
 import { openInPrint } from "./print.js";
@@ -9,6 +10,7 @@ import { keepPlace } from "./place.js";
 
 quizzes();
 predictions();
+derivations();
 keepPlace();
 followContents();
 cards();

@@ -49,6 +49,10 @@ a = 1.0
 b = a + a
 print("the gradient is", b + b)
 ```
+
+Which is four, as each of the two additions doubles it.
+
+**2. Next.** This stays open.
 """
 QUIZ, SUMS, PREDICT, CELL = ".quiz:nth-of-type(1)", ".quiz:nth-of-type(2)", ".predict", ".cell"
 
@@ -127,10 +131,13 @@ def test_an_output_is_closed_until_one_has_chosen(opened: Browser, choice: str) 
     shown = "document.querySelector('.predict-output').open"
     assert not opened.js(shown)
     assert "the gradient is 4.0" not in text(opened, "article")
+    assert "Which is four" not in text(opened, "article")
+    assert "This stays open." in text(opened, "article")
     choose(opened, PREDICT, choice)
     assert opened.js(shown)
     assert "the gradient is 4.0" in text(opened, CELL)
     assert "Each addition doubles it." in text(opened, CELL)
+    assert "Which is four" in text(opened, CELL)
     assert ("That counts a message twice." in text(opened, CELL)) == (choice == "6.0")
 
 
@@ -174,6 +181,21 @@ WRONG = {
     "- `5.0`\n  + Yes.\n- `6.0`\n  - No.": "is not what its cell shows: '5.0' is not in",
     "- `4.0`\n  + Yes.\n- `6.0`\n  + Too.": "a prediction has two to four options, one of them right",
 }
+
+
+def told(before: str = "", after: str = "") -> str:
+    """A page whose prediction, 40.5, also stands in open text."""
+    cell = "```{code-cell} python3\nprint(40.5)\n```\n"
+    question = ":::{predict} What?\n- `40.5`\n  + Yes.\n- `60`\n  - No.\n:::\n"
+    return f"{PAGE_TEXT.split('# Page')[0]}# Page\n\n{before}\n\n{question}\n{cell}\n{after}\n"
+
+
+@pytest.mark.parametrize("where", [{"before": "It is 40.5."}, {"after": "See below.\n\nIt is 40.5, of course."}])
+def test_an_answer_in_open_text_beside_its_question_fails_the_build(tmp_path: Path, where: dict[str, str]) -> None:
+    with pytest.raises(
+        AssertionError, match=re.escape("a prediction is told in open text beside it: '40.5' in 'It is")
+    ):
+        build_page(tmp_path, told(**where))
 
 
 @pytest.mark.parametrize("options", WRONG)
