@@ -87,8 +87,11 @@ def test_check_passes_and_says_which_file_it_graded(backprop: Command, tmp_path:
     (tmp_path / "ch06_vjps.py").write_text(RIGHT)
     done = backprop("check", "ch06_vjps/relu_vjp")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "ch06_vjps.py" in done.stdout
+    first, *_, graded = done.stdout.partition("To compare")[0].splitlines()
+    assert first.split() == ["✓", "relu_vjp", "2/2"]
+    assert re.fullmatch(r"Graded: ch06_vjps.py \([0-9a-f]{12}\)", graded)
     assert "2 of 2 points" in done.stdout
+    assert "Stuck?" not in done.stdout
 
 
 def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop: Command, tmp_path: Path) -> None:
@@ -99,10 +102,11 @@ def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop:
     assert "expected" in done.stdout
     assert "got" in done.stdout
     section = where_to_read(syllabus()["ch06_vjps"].exercise("relu_vjp"))
-    assert f"Section: {section}" in done.stdout
+    assert f"Section: {section}\n      Stuck? backprop hint ch06/relu_vjp\n" in done.stdout
     assert "Hint" not in done.stdout
     assert backprop("check", "ch06_vjps/relu_vjp", "--hint").stdout.count("Hint ") == 1
     assert backprop("check", "ch06_vjps/relu_vjp", "--hint", "--hint").stdout.count("Hint ") == 2
+    assert "Stuck?" not in backprop("check", "--hint", "2", "ch06_vjps/relu_vjp").stdout
     assert backprop("check", "--hint", "2", "ch06_vjps/relu_vjp").stdout.count("Hint ") == 2
 
 
@@ -160,7 +164,10 @@ def test_the_reason_for_a_missing_exercise_is_shown(backprop: Command, tmp_path:
 
 def test_check_says_if_the_courses_own_copy_is_graded(backprop: Command) -> None:
     done = backprop("check", "ch06/relu_vjp", cwd=ROOT)
-    assert "exercises/ch06_vjps.ipynb is the course's own copy: 'backprop start my-work'" in done.stderr
+    assert (
+        "exercises/ch06_vjps.ipynb is the course's own copy: 'backprop start my-work && cd my-work' makes"
+        in done.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -382,7 +389,8 @@ def test_pytest_without_a_submission_says_what_it_needs(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (("6", "--hint"), "no ch06_vjps.ipynb"),
-        (("Tensor.backward",), "Tensor.backward is an exercise: say ch05_autograd_engine/Tensor.backward"),
+        (("Tensor.backward",), "no ch05_autograd_engine.ipynb"),
+        (("forward",), "forward is an exercise of several lessons: say ch01/forward or ch07/forward"),
         (("3d_conv",), "no lesson '3d_conv'"),
     ],
 )

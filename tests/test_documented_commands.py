@@ -24,12 +24,16 @@ PAGES = sorted(
 CH06 = find_lesson("ch06_vjps")
 IN_A_WORK_FOLDER = {
     "backprop next": f"Next: ch06/{CH06.exercises[0].name} (core, {CH06.exercises[0].points:g} points",
-    "backprop check ch06/relu_vjp --hint": "relu_vjp 0/2 missing Hint 1: Where does x pass through unchanged",
+    "backprop check relu_vjp": "relu_vjp 0/2 missing",
     "backprop check ch06/relu_vjp": "relu_vjp 0/2 missing",
-    "backprop check ch06_vjps/matmul_vjp --hint": "matmul_vjp 0/4 missing Hint 1: Start with plain matrices.",
+    "backprop check matmul_vjp": "matmul_vjp 0/4 missing",
+    "backprop hint relu_vjp": "hint 1 of 2: Where does x pass through unchanged",
+    "backprop hint ch06/relu_vjp": "hint 2 of 2: g where x > 0 and 0 elsewhere.",
+    "backprop hint matmul_vjp": "hint 1 of 3: Start with plain matrices.",
     "backprop check ch06_vjps": f"0 of {CH06.points:g} points",
     "backprop watch": "save a file, and the exercise that you changed is checked.",
-    "backprop read ch06/relu_vjp": "Rule for relu_vjp (core)",
+    "backprop read ch06/relu_vjp": "Rule for relu_vjp",
+    "backprop read relu_vjp": "Rule for relu_vjp",
     "pytest ../autograder/lessons --submission=ch06_vjps.ipynb -k relu_vjp": "relu_vjp is not written yet.",
 }
 """Expected output for a new learner, in a work folder with ch06 beside the grader's own folder."""

@@ -149,13 +149,13 @@ def test_a_damaged_progress_file_is_reported_in_one_line(backprop: Command, tmp_
 @pytest.mark.parametrize("command", ["status", "next", "watch"])
 def test_a_folder_without_lessons_is_explained_in_one_line(backprop: Command, command: str, tmp_path: Path) -> None:
     """Beside `my-work`, which `make learn` had made, the advice used to be to make it."""
-    assert "'backprop start' puts the notebooks somewhere to work" in one_line(backprop(command))
+    assert "'backprop start my-work && cd my-work' makes a folder of yours" in one_line(backprop(command))
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     (checkout / "exercises").symlink_to(ROOT / "exercises")
     own = backprop(command, cwd=checkout)
     assert own.returncode == 2
-    assert "is the course's own copy: 'backprop start my-work' makes yours" in one_line(own)
+    assert "is the course's own copy: 'backprop start my-work && cd my-work' makes" in one_line(own)
     (checkout / "my-work").mkdir()
     (checkout / "my-work" / "ch06_vjps.py").touch()
     assert "is the course's own copy: 'cd my-work' takes you to yours" in one_line(backprop(command, cwd=checkout))
@@ -238,7 +238,10 @@ def test_the_model_solution_is_shown_after_a_pass_or_on_request(backprop: Comman
         (("reset", "ch06/nope"), "has no exercise 'nope'"),
         (("reset", "ch05/no_grad"), "there is no ch05_autograd_engine.ipynb"),
         (("reset", "ch06/mul_vjp"), "has neither a cell of mul_vjp nor its check; a fresh notebook has both"),
-        (("solution", "relu_vjp"), "relu_vjp is an exercise: say ch06_vjps/relu_vjp"),
+        (("solution", "relu_vjp"), "relu_vjp has not passed a check yet: 'backprop hint ch06/relu_vjp' helps"),
+        (("solution", "forward"), "forward is an exercise of several lessons: say ch01/forward or ch07/forward"),
+        (("hint", "ch06"), "ch06 is a lesson: name one exercise of it, as ch06/add_vjp"),
+        (("status", "ch99"), "there is no lesson 'ch99'"),
     ],
 )
 def test_bad_input_gets_one_clear_line(
@@ -314,6 +317,61 @@ def test_watch_without_a_target_follows_edits_and_moves_on(tmp_path: Path, backp
     assert [done[name]["status"] for name in ("ch01_computation_graph/forward", "ch06_vjps/relu_vjp")] == ["passed"] * 2
 
 
+def test_a_folder_is_said_that_really_has_the_notebooks(backprop: Command, tmp_path: Path) -> None:
+    """In an empty folder, the advice used to be a command that put them somewhere else."""
+    assert "'backprop start my-work && cd my-work' makes a folder of yours" in one_line(backprop("check", "relu_vjp"))
+    backprop("start", "my-work", "ch06", "--format", "py")
+    assert "'cd my-work' takes you to yours" in one_line(backprop("check", "relu_vjp"))
+    missing = one_line(backprop("check", "ch01", cwd=tmp_path / "my-work"))
+    assert "no ch01_computation_graph.ipynb" in missing
+    assert "'backprop start . ch01' puts it here" in missing
+    backprop("start", ".", "ch01", cwd=tmp_path / "my-work")
+    assert "· forward" in backprop("check", "ch01", cwd=tmp_path / "my-work").stdout
+
+
+def test_an_exercise_is_meant_by_its_name_alone(backprop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "ch06_vjps.py"
+    file.write_text(WRONG)
+    assert "the mask is x > 0" in backprop("check", "relu_vjp").stdout
+    assert "a mask" in backprop("read", "relu_vjp", "--no-browser").stdout
+    assert "The model solution:" in backprop("solution", "relu_vjp", "--anyway").stdout
+
+
+def test_one_lesson_has_a_status_and_a_next_exercise(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    backprop("check", "relu_vjp")
+    backprop("hint", "add_vjp")
+    rows = backprop("status", "ch06").stdout.splitlines()
+    assert len(rows[: rows.index(next(row for row in rows if "of 63 points" in row))]) == 1 + len(CH06.exercises)
+    relu = next(row for row in rows if "relu_vjp" in row)
+    assert relu.split()[:5] == ["✓", "relu_vjp", "core", "2/2", "1"]
+    assert next(row for row in rows if "add_vjp" in row).split()[:5] == ["·", "add_vjp", "core", "0/3", "1/3"]
+    assert f"Next: ch06/{CH06.exercises[0].name} " in backprop("next", "ch06").stdout
+    assert "Next: ch01/forward " in backprop("next", "1").stdout
+    assert "last try" not in backprop("next", "ch06").stdout
+
+
+# hint
+
+
+def test_each_call_shows_one_hint_more(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.py").write_text(STUB)
+    first, second = CH06.exercise("relu_vjp").hints
+    shown = backprop("hint", "relu_vjp").stdout
+    assert words(first) in words(shown)
+    assert words(second) not in words(shown)
+    assert "One more: backprop hint ch06/relu_vjp" in shown
+    for _ in range(2):
+        shown = backprop("hint").stdout  # the exercise whose hints were asked for last
+        assert words(f"hint 2 of 2: {second}") in words(shown)
+        assert "The model solution: backprop solution ch06/relu_vjp --anyway" in shown
+    entry = json.loads((tmp_path / "progress.json").read_text())["exercises"]["ch06_vjps/relu_vjp"]
+    assert (entry["hints"], entry["tries"], entry["status"]) == (2, 0, "missing")
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    backprop("check", "relu_vjp")
+    assert backprop("hint", "relu_vjp").stdout.rstrip().endswith("backprop solution ch06/relu_vjp")
+
+
 # completion
 
 
@@ -325,6 +383,6 @@ def test_a_shell_completes_lessons_and_exercises(backprop: Command) -> None:
     assert lessons_and_exercises(context, "ch06_vjps/rel") == ["ch06_vjps/relu_vjp"]
     assert lessons_and_exercises(context, "nope/") == []
     asks = {"_BACKPROP_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
-    for command in ("check", "watch", "reset", "solution"):
+    for command in ("check", "watch", "hint", "reset", "solution"):
         env = {**asks, "COMP_WORDS": f"backprop {command} ch06/rel"}
         assert backprop(env=env).stdout.split() == ["ch06/relu_vjp"], command

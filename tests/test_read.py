@@ -211,7 +211,7 @@ def test_a_chapter_is_meant_by_its_lesson_and_by_its_notebook() -> None:
         ("ch06/relu", "ch06_vjps has no exercise 'relu'"),
         ("ch06-whi", "ch06_vjps has no section 'ch06-whi'; there are ch06-why"),
         ("ch99", "there is no lesson 'ch99'"),
-        ("relu_vjp", "relu_vjp is an exercise: say ch06_vjps/relu_vjp"),
+        ("forward", "forward is an exercise of several lessons: say ch01/forward or ch07/forward"),
     ],
 )
 def test_what_is_not_there_is_said_in_one_line(target: str, said: str) -> None:

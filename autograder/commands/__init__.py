@@ -20,6 +20,7 @@ from autograder.commands.build import build
 from autograder.commands.check import check
 from autograder.commands.courses import AboutACourse
 from autograder.commands.grade import grade
+from autograder.commands.hint import hint
 from autograder.commands.memory import memory
 from autograder.commands.nbgrader import nbgrader
 from autograder.commands.new import new
@@ -42,7 +43,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
-OF_LEARNERS = (start, status, next_, check, watch, reset, solution, read, trust)
+OF_LEARNERS = (start, status, next_, check, watch, hint, reset, solution, read, trust)
 OF_TEACHERS = (grade, report, similarity, release, nbgrader, salt, memory, new, build)
 WITHOUT_A_COURSE = (memory, salt, trust)
 for command in (*OF_LEARNERS, *OF_TEACHERS):

@@ -46,7 +46,7 @@ def check(
     """Grade my own work. The exit status is 0 only if all of it passes."""
     from autograder.commands.again import begin_as_zygote
     from autograder.commands.console import console, give_up, say
-    from autograder.commands.targets import find_targets, hints_among
+    from autograder.commands.targets import find_targets, hints_among, shortened
 
     hints, named = hints_among(targets or [], hint)
     wanted: list[str | None] = [*named] or [None]
@@ -73,7 +73,8 @@ def check(
                 give_up(problem)
             say(problem)  # the other files are still checked
             continue
-        print_feedback(screen, found.lesson, results[-1], hints=hints, file=found.file, exact=exact)
+        file = shortened(found.file)
+        print_feedback(screen, found.lesson, results[-1], hints=hints, file=file, exact=exact, offers_hints=True)
         noted(found, results[-1])
     if len(results) > 1:
         _print_total(screen, results)

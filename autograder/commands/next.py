@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.commands.completion import lessons as lessons_begun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,21 +22,33 @@ IN_WORDS = {"missing": "and a stub since then", "reset": "and a stub since then"
 """Words for statuses that are not the result of a try."""
 
 
-def next_() -> None:
+Lesson = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[LESSON]", help="As ch06; all lessons if left out.", autocompletion=lessons_begun, show_default=False
+    ),
+]
+
+
+def next_(lesson: Lesson = None) -> None:
     """Say what to do next.
 
     The exercise, the section that teaches it, and about how long it takes.
     """
     from autograder.commands.console import console, say
-    from autograder.commands.targets import lessons_in, work_folder
+    from autograder.commands.targets import lessons_in, lessons_meant, work_folder
     from autograder.learning import order, progress
     from course.syllabus import syllabus
 
+    lessons = lessons_meant(lesson)
     folder = work_folder(Path.cwd())
     known, screen = progress.read(folder), console()
     if known.problem:
         say(known.problem)
-    exercise = order.next_exercise(known, syllabus(), present=lessons_in(folder))
+    exercise = order.next_exercise(known, lessons, present=lessons_in(folder))
+    if exercise is None and lesson is not None:
+        screen.print(f"Every exercise of {', '.join(lessons)} passes. 'backprop next' looks at all lessons.")
+        return
     if exercise is None:
         screen.print("Every exercise of the course passes. There is nothing left to do but to use it.")
         return
@@ -60,7 +76,7 @@ def _lines(exercise: Exercise, known: Progress, folder: Path) -> Iterator[str]:
     lesson, tried, name = syllabus()[exercise.lesson], known.of(exercise), short_name(exercise)
     minutes = f"about {about_minutes(exercise, lesson)} of the lesson's {lesson.minutes} minutes"
     yield f"Next: {name} ({exercise.tier}, {counted(exercise.points, 'point')}, {minutes})"
-    if tried and tried.status != "passed":
+    if tried and tried.tries and tried.status != "passed":
         yield f"  Your last try: {when(tried.tried)}, {IN_WORDS.get(tried.status, tried.status)}"
     title = title_of(exercise)
     yield f"  Read:  {where_to_read(exercise)}{f' ({title})' if title else ''}"

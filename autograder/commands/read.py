@@ -73,17 +73,12 @@ def _in_the_notebook(places: Places, slug: str) -> tuple[str, ...]:
 
 def _lesson_and_label(target: str) -> tuple[str, str]:
     """The lesson and the label that `target` means; the label is "" for the whole chapter."""
-    from autograder.commands.console import give_up
-    from autograder.commands.targets import lesson_called
+    from autograder.commands.targets import lesson_and_exercise, lesson_called
 
     if label := re.fullmatch(r"(ch\d\d)-[\w-]+", target):
         return lesson_called(label[1]).slug, target
-    slug, _, exercise = target.partition("/")
-    lesson = lesson_called(re.sub(r"\.(ipynb|py)$", "", slug))  # `target` may be the learner's file
-    try:
-        return lesson.slug, lesson.exercise(exercise).anchor if exercise else ""
-    except KeyError as error:
-        give_up(error.args[0])
+    lesson, exercise = lesson_and_exercise(re.sub(r"\.(ipynb|py)$", "", target))  # it may be the learner's file
+    return lesson.slug, exercise.anchor if exercise else ""
 
 
 def _open(page: Path, slug: str, label: str) -> str:

@@ -13,6 +13,8 @@ from autograder.commands.exits import ExitStatus
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from course.syllabus import Exercise
+
 BESIDE = 140
 """Minimum terminal width for showing two pieces of code side by side, each with lines of about 60 characters."""
 
@@ -30,12 +32,8 @@ def solution(
     from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import find_exercise
     from autograder.learning import order, progress
-    from autograder.learning.answers import answers
-    from autograder.learning.solutions import NoSolutions, in_a_line, solution_of
-    from autograder.reading.labels import title_of
-    from autograder.sections import where_to_read
-    from autograder.submission import SubmissionError, read_submission
-    from course.syllabus import find_lesson
+    from autograder.learning.solutions import NoSolutions
+    from autograder.submission import SubmissionError
 
     exercise, file = find_exercise(target, Path.cwd())
     known = progress.read(file.parent)
@@ -44,19 +42,35 @@ def solution(
     if not known.has_passed(exercise) and not anyway:
         name = order.short_name(exercise)
         give_up(
-            f"{exercise.name} has not passed a check yet: 'backprop check {name} --hint' helps, and --anyway shows the "
-            "model solution all the same",
+            f"{exercise.name} has not passed a check yet: 'backprop hint {name}' helps, and --anyway shows the model "
+            "solution all the same",
             code=ExitStatus.FAILED,
         )
     try:
-        model = solution_of(exercise)
-        own = answers(read_submission(file), find_lesson(exercise.lesson)).get(exercise.name, "")
+        print_solution(console(), exercise, file, has_passed=known.has_passed(exercise))
     except NoSolutions as error:
         give_up(str(error), code=ExitStatus.FAILED)
     except SubmissionError as error:
         give_up(f"{file}: {error}")
-    screen = console()
-    if not known.has_passed(exercise):
+
+
+def print_solution(screen: Console, exercise: Exercise, file: Path, *, has_passed: bool) -> None:
+    """Print the answer in `file` and the model solution, with the reason for it.
+
+    Raises:
+        NoSolutions: this copy of the course has no solutions.
+        SubmissionError: the file cannot be read.
+    """
+    from autograder.learning.answers import answers
+    from autograder.learning.solutions import in_a_line, solution_of
+    from autograder.reading.labels import title_of
+    from autograder.sections import where_to_read
+    from autograder.submission import read_submission
+    from course.syllabus import find_lesson
+
+    model = solution_of(exercise)
+    own = answers(read_submission(file), find_lesson(exercise.lesson)).get(exercise.name, "")
+    if not has_passed:
         screen.print("Your own has not passed yet. Once you have read this, write it again without looking.")
     _print_both(screen, own or "(nothing yet)", model)
     if in_a_line(exercise):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.commands.console import give_up
+from autograder.learning.order import short_name
 from autograder.places import Places
 from course.syllabus import Environment, Exercise, Lesson, find_lesson, syllabus
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from autograder.authoring.tree import Course
 
 SUFFIXES = (".ipynb", ".py")
-WORK = "my-work"
-"""The folder that `make learn` makes."""
+WORK = ("my-work", "backprop-work")
+"""The folders that `make learn` and `backprop start` make."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Target:
     def notes(self) -> Iterator[str]:
         """Remarks on surprises, such as that another file is graded than the one being edited."""
         if is_handed_out(self.file.resolve().parent):
-            yield f"{self.file} is the course's own copy: 'backprop start my-work' makes yours; check from there"
+            yield f"{self.file} is the course's own copy: {_way_to_work(Path.cwd())}"
         slug, name = self.lesson.slug, self.file.name
         if self.file.stem != slug:
             yield f"{name} is graded as {slug}; hand it in as {slug}{self.file.suffix}"
@@ -63,25 +64,16 @@ def find_targets(target: str | None, folder: Path) -> list[Target]:
         found = [
             Target(lesson, file, _all(lesson)) for lesson in syllabus().values() if (file := _file_of(lesson, folder))
         ]
-        return found or give_up(
-            f"there is no lesson in {folder}{_misnamed(folder)}; 'backprop start' puts the notebooks somewhere to work"
-        )
+        return found or give_up(f"there is no lesson in {folder}{_misnamed(folder)}: {_way_to_work(folder)}")
     if Path(target).suffix in SUFFIXES:
         return [_of_file(Path(target))]
-    slug, _, exercise = target.partition("/")
-    lesson = lesson_called(slug)
+    lesson, exercise = lesson_and_exercise(target)
     slug = lesson.slug
-    try:
-        exercises = (lesson.exercise(exercise).name,) if exercise else _all(lesson)
-    except KeyError as error:
-        give_up(error.args[0])
     file = _file_of(lesson, folder)
     if file is None:
-        give_up(
-            f"there is no {slug}.ipynb or {slug}.py in {folder}{_misnamed(folder, slug)}; "
-            "'backprop start' puts the notebooks there"
-        )
-    return [Target(lesson, file, exercises)]
+        missing = f"there is no {slug}.ipynb or {slug}.py in {folder}{_misnamed(folder, slug)}"
+        give_up(f"{missing}: {_way_to_work(folder, slug)}")
+    return [Target(lesson, file, (exercise.name,) if exercise else _all(lesson))]
 
 
 def find_exercise(target: str, folder: Path) -> tuple[Exercise, Path]:
@@ -89,9 +81,8 @@ def find_exercise(target: str, folder: Path) -> tuple[Exercise, Path]:
 
     Ends the command with one line if it means anything else, or there is no file.
     """
-    slug, _, exercise = target.partition("/")
-    if Path(target).suffix in SUFFIXES or not exercise:
-        lesson = lesson_called(Path(target).stem if Path(target).suffix in SUFFIXES else slug)
+    lesson, exercise = lesson_and_exercise(target if Path(target).suffix not in SUFFIXES else Path(target).stem)
+    if exercise is None:
         name = lesson.slug.partition("_")[0]
         give_up(f"{target} is a lesson: name one exercise of it, as {name}/{lesson.exercises[0].name}")
     (found,) = find_targets(target, folder)
@@ -104,14 +95,28 @@ def work_folder(folder: Path) -> Path:
     """The learner's folder: `folder` or `exercises` in it. Ends the command with one line if neither has lessons."""
     found = next((place for place in (folder, folder / "exercises") if lessons_in(place)), None)
     if found is None:
-        give_up(
-            f"there is no lesson in {folder}{_misnamed(folder)}; 'backprop start' puts the notebooks somewhere to work"
-        )
+        give_up(f"there is no lesson in {folder}{_misnamed(folder)}: {_way_to_work(folder)}")
     if is_handed_out(found.resolve()):
-        made = bool(lessons_in(folder / WORK))
-        how = f"'cd {WORK}' takes you to yours" if made else f"'backprop start {WORK}' makes yours; go there first"
-        give_up(f"{found} is the course's own copy: {how}")
+        give_up(f"{found} is the course's own copy: {_way_to_work(folder)}")
     return found
+
+
+def _way_to_work(folder: Path, slug: str = "") -> str:
+    """What to type in `folder` to get to one's own notebooks, of the lesson `slug` if one is given."""
+    made = next((name for name in WORK if (there := lessons_in(folder / name)) and (not slug or slug in there)), None)
+    if made:
+        return f"'cd {made}' takes you to yours"
+    if slug and lessons_in(folder):
+        return f"'backprop start . {slug.partition('_')[0]}' puts it here"
+    return f"'backprop start {WORK[0]} && cd {WORK[0]}' makes a folder of yours"
+
+
+def shortened(file: Path) -> Path:
+    """A file's path from the working directory if it lies below it, else as it is."""
+    try:
+        return file.relative_to(Path.cwd())
+    except ValueError:
+        return file
 
 
 def lessons_in(folder: Path) -> list[str]:
@@ -175,11 +180,39 @@ def lesson_called(slug: str) -> Lesson:
         return meant
     for lesson in syllabus().values():
         if slug in _all(lesson):
-            give_up(f"{slug} is an exercise: say {lesson.slug}/{slug}")
+            give_up(f"{slug} is an exercise of {lesson.slug}, and a lesson is meant here")
     try:
         return find_lesson(slug)
     except KeyError as error:
         give_up(error.args[0])
+
+
+def lesson_and_exercise(target: str) -> tuple[Lesson, Exercise | None]:
+    """The lesson, and the exercise if one is named, that `target` means.
+
+    An exercise's name alone (`relu_vjp`) is enough if only one lesson has such an exercise. Ends the command with one
+    line if `target` means nothing, or several exercises.
+    """
+    slug, slash, name = target.partition("/")
+    if not slash and lesson_meant(slug) is None:
+        named = [one for lesson in syllabus().values() for one in lesson.exercises if one.name == slug]
+        if len(named) > 1:
+            give_up(f"{slug} is an exercise of several lessons: say {' or '.join(map(short_name, named))}")
+        if named:
+            return find_lesson(named[0].lesson), named[0]
+    lesson = lesson_called(slug)
+    try:
+        return lesson, lesson.exercise(name) if name else None
+    except KeyError as error:
+        give_up(error.args[0])
+
+
+def lessons_meant(target: str | None) -> dict[str, Lesson]:
+    """The lesson that `target` or its exercise is of, by slug; all lessons without a target."""
+    if target is None:
+        return dict(syllabus())
+    lesson, _ = lesson_and_exercise(target)
+    return {lesson.slug: lesson}
 
 
 def _file_of(lesson: Lesson, folder: Path) -> Path | None:

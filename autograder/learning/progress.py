@@ -1,7 +1,8 @@
 """Reads and writes a learner's progress, a file beside the notebooks that several processes may write at once.
 
-`progress.json` has an entry for each exercise that was tried: the result and time of the last try, the number of tries,
-and the time of the first pass. The file belongs to the learner; no grade depends on it.
+`progress.json` has an entry for each exercise that was tried, or for which hints were shown: the result and time of the
+last try, the number of tries, the time of the first pass, and how many hints were shown. The file belongs to the
+learner; no grade depends on it.
 """
 
 from __future__ import annotations
@@ -49,10 +50,13 @@ class Tried:
     points: float
     """The points of the last try."""
     tried: str
-    """The time of the last try, in ISO 8601."""
+    """The time of the last try in ISO 8601; without a try, of the last hint."""
     tries: int = 1
+    """The number of tries; 0 if only hints were shown."""
     passed: str = ""
     """The time of the first pass, in ISO 8601; empty if it never passed."""
+    hints: int = 0
+    """The number of hints that `backprop hint` has shown."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,17 @@ def forget(folder: Path, exercise: Exercise) -> str:
     def note(entries: Entries) -> None:
         if exercise.full_name in entries:
             entries[exercise.full_name] |= {"status": "reset", "points": 0.0}
+
+    return _change(folder, note)
+
+
+def note_hints(folder: Path, exercise: Exercise, shown: int) -> str:
+    """Record that the first `shown` hints of an exercise were shown. Returns a line as `record` does."""
+
+    def note(entries: Entries) -> None:
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        new = {"status": "missing", "points": 0.0, "of": exercise.points, "tried": now, "tries": 0}
+        entries.setdefault(exercise.full_name, new)["hints"] = shown
 
     return _change(folder, note)
 
@@ -222,15 +237,19 @@ def _tried(entry: Any) -> Tried | None:
     """An entry as data; None if it is not what `record` writes."""
     if not isinstance(entry, dict):
         return None
-    status, points, tries = entry.get("status"), entry.get("points"), entry.get("tries")
+    status, points, tries, hints = entry.get("status"), entry.get("points"), entry.get("tries"), entry.get("hints", 0)
     tried, passed = entry.get("tried"), entry.get("passed", "")
     if not isinstance(status, str) or not _is_date(tried) or (passed != "" and not _is_date(passed)):
         return None
     if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points <= MOST_POINTS:
         return None
-    if isinstance(tries, bool) or not isinstance(tries, int) or not 0 <= tries <= MOST_TRIES:
+    if not _is_count(tries) or not _is_count(hints):
         return None
-    return Tried(status, float(points), tried, tries, passed)
+    return Tried(status, float(points), tried, tries, passed, hints)
+
+
+def _is_count(n: Any) -> TypeGuard[int]:
+    return isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= MOST_TRIES
 
 
 def _is_date(text: Any) -> TypeGuard[str]:

@@ -29,6 +29,11 @@ def solution_of(exercise: Exercise, places: Places | None = None) -> str:
     return "\n\n\n".join([*helpers, own])
 
 
+def has_solutions(slug: str, places: Places | None = None) -> bool:
+    """Whether this copy of the course has the model solutions of a lesson."""
+    return (places or Places()).source(slug).is_file()
+
+
 def own_answers(slug: str, places: Places | None = None) -> dict[str, str]:
     """The model solution of each exercise of a lesson, without helpers; empty if this copy has no solutions."""
     try:

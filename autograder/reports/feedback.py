@@ -10,10 +10,11 @@ from rich.text import Text
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.judging.records.status import EXCUSED
+from autograder.learning.order import short_name
 from autograder.reports.safety import printable
 from autograder.sections import where_to_read
 from autograder.wording import clean, counted, in_points, points_in_words
-from course.syllabus import Lesson
+from course.syllabus import Exercise, Lesson
 
 GLYPHS = {"passed": ("✓", "green"), "partial": ("◐", "yellow"), "missing": ("·", "dim")}
 WRONG = ("✗", "red")
@@ -27,18 +28,18 @@ def print_feedback(
     hints: int,
     file: Path | None = None,
     exact: bool = False,
+    offers_hints: bool = False,
 ) -> None:
-    """Print a line per exercise, what is wrong with those that fail, and the total.
+    """Print a line per exercise, what is wrong with those that fail, the total, and which file this is about.
 
     Args:
         hints: number of hints to show per exercise.
+        file: the file to name, if not by the name that the result has.
         exact: whether to show failing calls as code with full precision.
+        offers_hints: whether to say how to get a hint, below each exercise that fails.
     """
-    screen.print(
-        Text.assemble(
-            (f"{lesson.title}", "bold"), f"  {clean(str(file or result.file), 300)}  ", (result.sha256[:12], "dim")
-        )
-    )
+    if len(result.exercises) != 1:
+        screen.print(Text(lesson.title, style="bold"))
     if result.status != "graded":
         screen.print(Text(printable(f"  {result.status}: {result.message}"), style="red"))
     elif result.message:
@@ -46,31 +47,45 @@ def print_feedback(
     width = max((len(exercise.name) for exercise in result.exercises), default=0)
     for exercise in result.exercises:
         _print_exercise(screen, lesson, exercise, width, hints)
-        if exact and exercise.status != "passed" and not _not_started(exercise):
+        listed = _listed(lesson, exercise)
+        if offers_hints and listed and hints < len(listed.hints) and not _is_right_or_empty(exercise):
+            _print_indented(screen, f"Stuck? backprop hint {short_name(listed)}", "magenta")
+        if exact and not _is_right_or_empty(exercise):
             _print_code(screen, exercise.code)
     worth = points_in_words(result.points, result.max_points, visible_only=result.visible_only)
     screen.print(Text(EXCUSED if result.status == EXCUSED else worth, style="bold"))
     if result.visible_only:
         screen.print(Text("Hidden cases run when your work is graded.", style="dim"))
+    graded = Text.assemble("Graded: ", clean(str(file or result.file), 300), f" ({result.sha256[:12]})")
+    graded.stylize("dim")
+    screen.print(graded, soft_wrap=True)
 
 
 def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, width: int, hints: int) -> None:
     glyph, style = GLYPHS.get(exercise.status, WRONG)
     points = f"{in_points(exercise.points)}/{in_points(exercise.max_points)}"
-    listed = next((one for one in lesson.exercises if one.name == exercise.name), None)  # results may be older
+    listed = _listed(lesson, exercise)
     tier = listed.tier if listed else ""
     status = "" if exercise.status == "passed" else exercise.status + ("  (stretch)" if tier == "stretch" else "")
     if exercise.status == "partial":
         status += f"  {sum(check.passed for check in exercise.checks)} of {counted(len(exercise.checks), 'check')} pass"
     screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
-    if exercise.status != "passed" and not _not_started(exercise):
-        screen.print(Padding(Text(printable(exercise.message)), (0, 0, 0, 6), expand=False))
+    if not _is_right_or_empty(exercise):
+        _print_indented(screen, printable(exercise.message))
         if listed:
-            section = Text(f"Section: {where_to_read(listed)}", style="cyan")
-            screen.print(Padding(section, (0, 0, 0, 6), expand=False))
+            _print_indented(screen, f"Section: {where_to_read(listed)}", "cyan")
     if exercise.status != "passed" and listed:
         for number, hint in enumerate(listed.hints[:hints], 1):
-            screen.print(Padding(Text(f"Hint {number}: {hint}", style="magenta"), (0, 0, 0, 6), expand=False))
+            _print_indented(screen, f"Hint {number}: {hint}", "magenta")
+
+
+def _print_indented(screen: Console, text: str, style: str = "") -> None:
+    screen.print(Padding(Text(text, style=style), (0, 0, 0, 6), expand=False))
+
+
+def _listed(lesson: Lesson, result: ExerciseResult) -> Exercise | None:
+    """The exercise of a result; None if the lesson no longer has it, because the result is older."""
+    return next((one for one in lesson.exercises if one.name == result.name), None)
 
 
 def _print_code(screen: Console, code: str) -> None:
@@ -82,5 +97,5 @@ def _print_code(screen: Console, code: str) -> None:
         screen.print("      This case has no code: no single call of yours makes it.", style="bold", soft_wrap=True)
 
 
-def _not_started(exercise: ExerciseResult) -> bool:
-    return exercise.message == f"{exercise.name} is not written yet."
+def _is_right_or_empty(exercise: ExerciseResult) -> bool:
+    return exercise.status == "passed" or exercise.message == f"{exercise.name} is not written yet."
