@@ -143,9 +143,10 @@ def test_few_batches(learner, reference, rng):
 
 
 @exercise("repeated_batches")
-def test_every_kind_of_input(learner, reference, kinds):
+def test_every_kind_of_input(learner, reference, kinds, rng):
     """Each two of: shapes, dtypes, layouts; tensors and tuples; an object twice; the next float."""
     for kind in kinds:
-        arguments = *kind.drawn.values(), kind.states
+        order = rng.permutation(3 * len(kind.drawn["batches"])).tolist()
+        arguments = *kind.drawn.values(), order, kind.states
         expected, got = (who.scenario.pairs_in_states(*arguments) for who in (reference, learner))
         expect_close(got, expected, names=("the pairs",), case=kind.label, **IDENTICAL)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from autograder.lessons.ch12_debugging.scenarios.anomaly_op import OPERATIONS
 from autograder.lessons.ch12_debugging.scenarios.gradient_report import _report
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _named
 from autograder.worker.layout import laid_out
@@ -96,15 +97,15 @@ class _InTurn(nn.Module):
         return x
 
 
-def nonfinite_in_states(submission: Any, x: np.ndarray, states: dict[str, str]) -> dict[str, Any]:
+def nonfinite_in_states(submission: Any, x: np.ndarray, names: list[str], states: dict[str, str]) -> dict[str, Any]:
     """The layer that is named for a model and an x in these states, and what has changed."""
     with _fresh():
         origin, grads = states["x origin"], states["model grads"]
         leaf = laid_out(torch.tensor(np.array(x)), states["x layout"]).requires_grad_(origin != "plain")
         given = leaf.view_as(leaf) if origin == "in the middle of a graph" else leaf
         bad = _Shifts(leaf, FAULTS.get(states["model fault"]))
-        layers = {"first": _Passes(), "scale": _Shifts(leaf), "middle": bad, "last": nn.Tanh()}
-        model = _InTurn(layers, states["model places"] == "with a layer that runs twice")
+        layers = [_Passes(), _Shifts(leaf), bad, nn.Tanh()]
+        model = _InTurn(dict(zip(names, layers, strict=True)), states["model places"] == "with a layer that runs twice")
         if states["model buffers"] == "with a buffer":
             bad.register_buffer("mean", torch.tensor(float("nan")))
         training = states["model mode"] == "plain"
@@ -129,8 +130,10 @@ def nonfinite_in_states(submission: Any, x: np.ndarray, states: dict[str, str]) 
         }
 
 
-def anomaly_in_states(submission: Any, x: np.ndarray, shape: list[int], states: dict[str, str]) -> dict[str, Any]:
-    """The node that is named for a loss whose square root makes a nan at 0, unless it is far from 0."""
+def anomaly_in_states(
+    submission: Any, x: np.ndarray, shape: list[int], kind: str, states: dict[str, str]
+) -> dict[str, Any]:
+    """The node that is named for a loss with an operation that makes a nan at 0, unless it is far from 0."""
     values = laid_out(torch.tensor(np.array(x)), states["x layout"])
     operand, calls = states["fn operand"], 0
     leaf = nn.Parameter(values) if operand == "of a parameter" else values.requires_grad_()
@@ -143,8 +146,9 @@ def anomaly_in_states(submission: Any, x: np.ndarray, shape: list[int], states: 
         calls += 1
         h = leaf * 1 if operand == "of a tensor in the middle of a graph" else leaf
         far = states["fn result"] == "without a nan"
-        root = (h.tanh().abs() + 1.0 if far else torch.where(h.abs() < 1.0, 0.0, h.abs())).sqrt()
-        return torch.where(h.abs() < 1.0, 0.0, root).sum().reshape(tuple(shape))
+        small = h.abs() < 1.0
+        y = OPERATIONS[kind](h.tanh() ** 2 / 2 + 0.2 if far else torch.where(small, 0.0, h.tanh() ** 2))
+        return torch.where(small, torch.zeros_like(y), y).sum().reshape(tuple(shape))
 
     with _fresh(), torch.autograd.set_detect_anomaly(already):
         name = submission.anomaly_op(fn)
@@ -157,8 +161,12 @@ def anomaly_in_states(submission: Any, x: np.ndarray, shape: list[int], states: 
     }
 
 
-def pairs_in_states(submission: Any, batches: list[np.ndarray], states: dict[str, str]) -> Any:
-    """The pairs among each batch, the same in another layout, and one with an entry that is the next float."""
+def pairs_in_states(submission: Any, batches: list[np.ndarray], order: list[int], states: dict[str, str]) -> Any:
+    """The pairs among each batch, the same in another layout, and one with an entry that is the next float.
+
+    Args:
+        order: in which these come, three of each batch.
+    """
     form, layout = states["batches form"], states["batches layout"]
     with _fresh():
         given: list[Any] = []
@@ -173,5 +181,5 @@ def pairs_in_states(submission: Any, batches: list[np.ndarray], states: dict[str
             tensors = [laid, near, again]
             paired = form == "of tuples" or (form == "of tensors and tuples" and i % 2 == 0)
             given += [(one, laid) for one in tensors] if paired else tensors
-        pairs = submission.repeated_batches(given)
+        pairs = submission.repeated_batches([given[i] for i in order])
         return [plain(pair) for pair in list.__iter__(pairs)] if isinstance(pairs, list) else plain(pairs)
