@@ -146,6 +146,28 @@ def test_one_failing_check_of_the_point_costs_a_third(tmp_path: Path, point: tup
     assert of_another_dtype >= 0.9
 
 
+@pytest.mark.parametrize(
+    ("stub", "left"), [("halve (negative): your code here", 0.95), ("halve: your code here", 0.65)]
+)
+def test_a_part_that_is_not_written_costs_its_own_check(tmp_path: Path, stub: str, left: float) -> None:
+    """Though the check is of the exercise's point."""
+    written(tmp_path, MANY_CHECKS)
+    lesson = of_one(Exercise(LESSON, "halve", 3, "core", ("a", "b"), ENVIRONMENT, point=("test_negative",)))
+
+    def positive_alone(x: Any) -> Any:
+        if x[0] < 0:
+            raise NotImplementedError(stub)
+        return x / 2
+
+    def share(judge: Judge) -> float:
+        items = judge.items_of("halve")
+        return earned_share(
+            lesson.exercises[0], items, judge.observe(items, judge.reference.local("halve", positive_alone))
+        )
+
+    assert with_judge(lesson, share, root=tmp_path) == pytest.approx(left)
+
+
 def test_the_page_on_points_has_the_grader_s_numbers() -> None:
     page = (ROOT / "book" / "points.md").read_text(encoding="utf-8")
     assert f"**Costs {POINT:.0%} or more.**".replace("%", " %") in page.replace("\N{NO-BREAK SPACE}", " ")

@@ -75,6 +75,26 @@ WRONG = {
             "Cell 1, line 10, `d.sum(axis=axis)`: with `keepdims` every visible case passes.",
         ),
     ],
+    ("ch06_vjps", "attention_vjp"): [
+        (
+            """
+            def softmax(x):
+                e = np.exp(x - x.max(axis=-1, keepdims=True))
+                return e / e.sum(axis=-1, keepdims=True)
+
+            def attention_vjp(g, q, k, v, causal=False):
+                s = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+                p = softmax(s)
+                if causal:
+                    p = np.tril(p)
+                dp = g @ v.swapaxes(-1, -2)
+                ds = p * (dp - (dp * p).sum(-1, keepdims=True)) / np.sqrt(q.shape[-1])
+                dq, dk, dv = ds @ k, ds.swapaxes(-1, -2) @ q, p.swapaxes(-1, -2) @ g
+                return dq.astype(q.dtype), dk.astype(k.dtype), dv.astype(v.dtype)
+            """,
+            "Cell 1, line 11, `np.tril(p)`: with the mask before the softmax, every visible case passes.",
+        ),
+    ],
     ("ch06_vjps", "relu_vjp"): [
         (GUIDED, "Cell 1, line 4, `(x > 0) & (g > 0)`: without one operand every visible case passes."),
     ],
@@ -89,6 +109,18 @@ WRONG = {
         ),
     ],
     ("ch06_vjps", "layernorm_vjp"): [
+        (
+            """
+            def layernorm_vjp(g, x, gamma, beta, eps=1e-5):
+                inv = 1 / np.sqrt(x.var(-1, keepdims=True) + eps)
+                xhat = (x - x.mean(-1, keepdims=True)) * inv
+                dx = gamma * inv * (g - g.mean(-1, keepdims=True) - xhat * (g * xhat).mean(-1, keepdims=True))
+                axes = tuple(range(x.ndim - 1))
+                return dx.astype(x.dtype), (g * xhat).sum(axes).astype(gamma.dtype), g.sum(axes).astype(beta.dtype)
+            """,
+            "Cell 1, line 6, `gamma * inv * (g - g.mean(-1, keepdims=True) - xhat * (g * xhat).mean…`: with the factor "
+            "`gamma` further inside every visible case passes.",
+        ),
         (
             """
             def layernorm_vjp(g, x, gamma, beta, eps=1e-5):

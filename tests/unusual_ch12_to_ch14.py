@@ -3,6 +3,42 @@
 from __future__ import annotations
 
 LAST_LESSONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "ch12_debugging": {
+        "gradient_report__buffers_as_well": (
+            "    grads = {name: parameter.grad for name, parameter in model.named_parameters()}\n",
+            "    once = {}\n    for name, one in model.state_dict(keep_vars=True).items():\n"
+            "        once.setdefault(id(one), (name, one))\n"
+            "    grads = {name: parameter.grad for name, parameter in once.values()}\n",
+        ),
+        "gradient_report__as_it_lies_in_memory": (
+            "grad.double().norm()",
+            "grad.as_strided((grad.numel(),), (1,)).double().norm()",
+        ),
+        "first_nonfinite__no_gradient_for_x": (
+            "    found = []\n\n    def finite",
+            "    found = []\n    x = x.requires_grad_(False) if x.is_leaf else x\n\n    def finite",
+        ),
+        "first_nonfinite__x_without_its_grad": (
+            "    found = []\n\n    def finite",
+            "    found = []\n    if x.is_leaf:\n        x.grad = None\n\n    def finite",
+        ),
+        "first_nonfinite__x_cut_in_place": ("            model(x)\n", "            model(x.detach_())\n"),
+        "first_nonfinite__buffers_as_well": (
+            "None if finite(output) else",
+            "None if finite(output) and finite(list(module.buffers())) else",
+        ),
+        "anomaly_op__clears_grads": (
+            "            loss = fn()\n",
+            "            loss = fn()\n            nodes = [loss.grad_fn]\n            while nodes:\n"
+            "                node = nodes.pop()\n                if hasattr(node, 'variable'):\n"
+            "                    node.variable.grad = None\n"
+            "                nodes += [parent for parent, _ in getattr(node, 'next_functions', ()) if parent]\n",
+        ),
+        "repeated_batches__nearly_equal": (
+            "((a == b) | ((a != a) & (b != b)))",
+            "torch.isclose(a, b, rtol=0.0, atol=1e-12, equal_nan=True)",
+        ),
+    },
     "ch13_beyond_first_order": {
         "hvp__flat_gradient_is_no_curvature": (
             "    if not gradient.requires_grad:  # f is linear\n",

@@ -5,6 +5,7 @@ Not in a page: there a variant would run in the judge's own process, where no ti
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
@@ -33,6 +34,9 @@ PROCESSOR_SECONDS = 20.0
 WORTH_REPAIRING = 30.0
 """Exercises whose calls may take more seconds than this are not repaired."""
 
+MOST_GIVEN_UP = 2
+"""After so many methods of one class that nothing repairs, its others are left as they are."""
+
 
 class Repairing(Protocol):
     """What this needs of a judge."""
@@ -54,8 +58,8 @@ def repairs_of(
     """For each exercise that is wrong on visible inputs, what is said of its repair.
 
     An exercise that calls another wrong one is not repaired, nor is one if judging the submission has taken too long.
-    Where nothing repairs one exercise of a class, its others are not repaired either: they run the same methods, and
-    what is wrong in these fails the checks of all.
+    Where nothing repairs a class, or `MOST_GIVEN_UP` of its methods, its others are not repaired either: they run the
+    same methods, and what is wrong in these fails the checks of all.
 
     Args:
         visible: what was seen on visible inputs, by exercise.
@@ -63,13 +67,13 @@ def repairs_of(
     code = cache(lambda: OwnCode(submission))
     wrong = [name for name, seen in visible.items() if any(not record.passed for record in seen.records)]
     found: dict[str, Mended] = {}
-    given_up: set[str] = set()
+    given_up: Counter[str] = Counter()
     with ExitStack() as stack:
         room = cache(lambda environment: stack.enter_context(runs.making_room(environment)))
         for name in wrong:
             exercise, records = judge.lesson.exercise(name), visible[name].records
             owner = name.partition(".")[0]
-            if exercise.seconds > WORTH_REPAIRING or not may_be_repaired(records) or owner in given_up:
+            if exercise.seconds > WORTH_REPAIRING or not may_be_repaired(records) or given_up[owner] >= MOST_GIVEN_UP:
                 continue
             if runs.source_of(exercise.environment).calls(name, [other for other in wrong if other != name]):
                 continue
@@ -79,7 +83,7 @@ def repairs_of(
                     room(exercise.environment)
                     found[name] = _repair_of(judge, exercise, records, known.left, submission.module, code(), runs)
                     if not found[name].message:
-                        given_up.add(owner)
+                        given_up[owner] += MOST_GIVEN_UP if name == owner else 1
     return found
 
 

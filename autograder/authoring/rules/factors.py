@@ -21,7 +21,7 @@ from autograder.wording import counted, enumeration
 UNDER_THE_RULE = (
     *("ch01_computation_graph", "ch02_chain_rule", "ch03_accumulation", "ch04_detachment", "ch05_autograd_engine"),
     *("ch06_vjps", "ch07_mlp_backprop", "ch08_custom_functions", "ch09_vanishing_gradients"),
-    *("ch10_activation_memory", "ch11_checkpointing"),
+    *("ch10_activation_memory", "ch11_checkpointing", "ch12_debugging"),
     *("ch13_beyond_first_order", "ch14_scaling_out"),
 )
 """The lessons of this course that have a `factors.toml`; `build --check` lists those that do not have one yet."""

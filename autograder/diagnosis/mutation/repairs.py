@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from autograder.diagnosis.mutation import habits
+from autograder.diagnosis.mutation import formulas, habits
 from autograder.diagnosis.mutation import operators as of
 from autograder.diagnosis.mutation.habits import together
 from autograder.diagnosis.mutation.nodes import function_name, is_number, nodes_in
@@ -326,6 +326,7 @@ def _values(node: ast.AST) -> list[ast.expr]:
 OPERATORS: tuple[Operator, ...] = (
     *(habits.late_bound, habits.rebound, habits.of_the_class, habits.in_place, habits.returned, habits.repeated),
     *(habits.other_function, habits.infinite, habits.keys, habits.multiplied, habits.products, habits.sizes),
+    *(formulas.masked_before, formulas.stable, formulas.counted),
     *(
         signs,
         removed,
@@ -339,7 +340,7 @@ OPERATORS: tuple[Operator, ...] = (
         orders,
         numbers,
     ),
-    *(habits.not_reset, habits.overwritten),
+    *(formulas.earlier_factor, habits.not_reset, habits.overwritten),
     *(copies, slices, moved, strings, habits.joined, names, more),
 )
 LIKELY = OPERATORS.index(strings)

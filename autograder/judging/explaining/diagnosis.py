@@ -13,12 +13,13 @@ from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import HEIGHT
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.attribution import explaining, order_of_showing
+from autograder.judging.explaining.contrasts import contrast
 from autograder.judging.explaining.evidence import Evidence
 from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.relations import likeliest_relations
 from autograder.judging.explaining.shown_case import call_shown, code_of, smallest_case
 from autograder.judging.records.errors import Crashed, Missing, Raised, TimedOut
-from autograder.judging.records.record import Call, Record
+from autograder.judging.records.record import CHANGED, Call, Record
 from autograder.judging.records.summary import summary
 from autograder.judging.records.withheld import said_of
 
@@ -85,6 +86,9 @@ def diagnose(
     failing = sorted((record for record in records if not record.passed), key=order_of_showing)
     shown = (found and explained.record) or (explanation and explanation.shown) or failing[0]
     last = [] if failing[0] is shown else [f"Another check says: {summary(failing[0])}"]
+    if len(named) == 1 and explained.left and not explanation:  # the known mistake passes these
+        apart = f"Apart from that: {summary(records[explained.left[0]])}"
+        last = [apart] if summary(failing[0]) in apart else [*last, apart]
     if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
         last.append(summary(failing[-1]))
     called: Call | None = None
@@ -95,6 +99,7 @@ def diagnose(
         lines.append(str(shown.ended_by or "The check compared nothing."))
         if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
             called = shown.calls[-1]
+            lines += _contrast(records, shown, reference) if guess and not (named or explanation) else []
             lines += call_shown(called, [], shown, reference, _room(lines, last), case=shown.asked)
     else:
         problems = list(first.problems)
@@ -104,6 +109,8 @@ def diagnose(
             others = [record for record in failing if record.visible and record is not shown]
             failures = [failure for record in (shown, *others) for failure in record.failures]
             lines += likeliest_relations(failures, reference)
+        if guess and not (named or explanation) and first.cost != CHANGED:
+            lines += _contrast(records, shown, reference)
         called = None if first.property_only else first.call
         lines += smallest_case(first, shown, reference, _room(lines, last))
     return Diagnosis(
@@ -111,6 +118,13 @@ def diagnose(
         explanation.misconceptions if explanation else tuple(known.name for known in found),
         code=code_of(called) if shown.visible else "",
     )
+
+
+def _contrast(records: Sequence[Record], shown: Record, reference: Reference) -> list[str]:
+    """What sets the failing visible cases apart, a line or none."""
+    signature = reference.signatures.get(shown.exercise)
+    said = contrast(records, signature.parameters if signature else ())
+    return [said] if said else []
 
 
 def _room(lines: Sequence[str], last: Sequence[str]) -> int:

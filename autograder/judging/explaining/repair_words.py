@@ -8,6 +8,9 @@ from autograder.diagnosis import Misconception
 from autograder.judging.explaining.own_code import Edit
 from autograder.wording import enumeration
 
+LEFT_OUT, CONSTANT = "without one operand", "with another constant"
+"""Kinds of edits, as `mutation.repairs` calls them."""
+
 
 def left_after(edits: Sequence[Edit], known: Sequence[Misconception]) -> str:
     """What is said where each of these edits leaves a known mistake: nothing if they are at more than one place."""
@@ -67,9 +70,15 @@ def _are(names: Sequence[str]) -> str:
 def _quote_and_kind(edits: Sequence[Edit]) -> tuple[str, str]:
     """The code to quote of edits at one place, and their kind in words."""
     likeliest = [edit for edit in edits if edit.repair.rank == edits[0].repair.rank]
+    if {edit.kind for edit in likeliest} == {LEFT_OUT}:  # another constant changes less, if it leaves nothing out, too
+        likeliest = [edit for edit in edits if _is_another_constant(edit)] or likeliest
     quotes, kinds = ({getattr(edit, of) for edit in likeliest} for of in ("quote", "kind"))
     quote = quotes.pop() if len(quotes) == 1 else edits[0].line
     return quote, kinds.pop() if len(kinds) == 1 else "with one change here"
+
+
+def _is_another_constant(edit: Edit) -> bool:
+    return edit.kind == CONSTANT and edit.repair.splice.text.strip("()") not in ("0", "1", "0.0", "1.0", "None")
 
 
 def mended_together(*edits: Edit) -> str:

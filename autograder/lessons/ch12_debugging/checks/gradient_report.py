@@ -213,3 +213,12 @@ def test_a_whole_model(learner, reference, rng):
         ]
         case = f"a model of many kinds of gradients, one just {told} 1,000 times the median"
         check_report(learner, reference, rng, parameters, case)
+
+
+@exercise("gradient_report")
+def test_every_kind_of_input(learner, reference, kinds):
+    """Each two of: shapes, dtypes and layouts of gradients, one that is None; frozen, tied, a buffer, eval mode."""
+    for kind in kinds:
+        arguments = *kind.drawn.values(), kind.states
+        expected, got = (who.scenario.report_in_states(*arguments) for who in (reference, learner))
+        compare_reports(got, expected, case=kind.label, rtol=kind.tolerance(())["rtol"])

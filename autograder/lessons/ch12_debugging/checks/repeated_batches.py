@@ -140,3 +140,13 @@ def test_few_batches(learner, reference, rng):
     check_pairs(learner, reference, [], "no batches")
     check_pairs(learner, reference, tensors(random(rng, 3)), "one batch")
     check_pairs(learner, reference, tensors(*(random(rng, 3) for _ in range(4))), "four batches, none equal")
+
+
+@exercise("repeated_batches")
+def test_every_kind_of_input(learner, reference, kinds, rng):
+    """Each two of: shapes, dtypes, layouts; tensors and tuples; an object twice; the next float."""
+    for kind in kinds:
+        order = rng.permutation(3 * len(kind.drawn["batches"])).tolist()
+        arguments = *kind.drawn.values(), order, kind.states
+        expected, got = (who.scenario.pairs_in_states(*arguments) for who in (reference, learner))
+        expect_close(got, expected, names=("the pairs",), case=kind.label, **IDENTICAL)
