@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -31,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BACKPROP = Path(sys.executable).with_name("backprop")
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
+gc.disable()  # until all tests are collected: everything that is imported until then stays
 # A shell lets what it starts in the background ignore Ctrl-C, and so all that the tests start, which is sent it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -101,6 +103,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)
 
     items.sort(key=rank)
+
+
+def pytest_collection_finish() -> None:
+    """Leave all modules and tests out of later garbage collections, which would scan a million objects each time."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

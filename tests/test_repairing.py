@@ -234,6 +234,37 @@ def test_nothing_is_said_of_code_that_no_edit_repairs() -> None:
     assert "visible case passes" not in result.message
 
 
+KEEPS = """
+def running_mean_loss(losses):
+    total, count = {start}, 0
+    for loss in losses:
+        ONE.append(loss)
+        if count > 2:
+            OTHER.append([node for node, _ in loss.grad_fn.next_functions] if loss.grad_fn else [])
+        total, count = total + loss.item(), count + 1
+    if not count:
+        raise ValueError("no losses to average")
+    return total / count
+
+ONE, OTHER = [], []
+"""
+
+
+def test_few_variants_are_tried_of_an_answer_that_is_right_in_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No edit frees these graphs; a search as long as that for a wrong value would take four times as many."""
+    tried, take = list[str](), VariantRun.take
+
+    def counting(self: VariantRun, changes: Any, **how: Any) -> None:
+        tried.append(start)
+        take(self, changes, **how)
+
+    monkeypatch.setattr(VariantRun, "take", counting)
+    for start in ("0.0", "1.0"):
+        (result,) = graded("ch04_detachment", "running_mean_loss", KEEPS.format(start=start))
+        assert "visible case passes" not in result.message
+    assert 10 < tried.count("0.0") < tried.count("1.0") / 2
+
+
 def test_right_answers_and_known_mistakes_are_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repairs_of_answers, "Repairer", None)  # calling it fails
     right = "def relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)"

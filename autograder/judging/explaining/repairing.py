@@ -37,6 +37,9 @@ from autograder.worker.messages import Answer, Call
 
 MOST_CALLS = 1_500
 """Calls that the single edits of one answer may make; starting a variant counts as one."""
+CALLS_IF_VALUES_ARE_RIGHT = 400
+"""The same where only checks of how the values come about fail: an edit that mends this is among the likely ones, and
+each call is measured, which takes long."""
 SCENARIO_CALLS = 3
 """A scenario counts as this many calls: it is asked on the smallest case."""
 MOST_TRACED = 25
@@ -95,6 +98,8 @@ class Repairer:
         passing = sorted((False, calls_of(one), i) for i, one in enumerate(records) if one.passed)
         self._order = [i for *_, i in (*failing, *passing)]
         self._calls_left = MOST_CALLS
+        if all(one.measured for one in records if not one.passed):
+            self._calls_left = CALLS_IF_VALUES_ARE_RIGHT
         self._outputs_wrong: Collection[str] = ()
         self._last: Record
 
