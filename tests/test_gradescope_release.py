@@ -79,7 +79,10 @@ def image(gradescope: Image, archive: Path) -> Image:
 
 
 def test_a_right_answer_gets_all_points_including_hidden_cases(image: Image) -> None:
-    """This first test pays for the image, in which only the zip's own `setup.sh` installs anything."""
+    """This first test pays for the image, in which only the zip's own `setup.sh` installs anything.
+
+    Only this module grades with the zip of our own lessons on a machine that has nothing of the course otherwise.
+    """
     results = image.grade({f"{SLUG}.ipynb": PERFECT.read_text()})
     assert results["score"] == LESSON.points
     assert "Attempt 2, handed in 2027-03-01T14:22:32.365935-07:00, for Ada, Bob." in results["output"]

@@ -121,6 +121,7 @@ def test_it_is_handed_out(followed: Callable[[str], Path]) -> None:
 
 
 def test_this_course_with_changes(followed: Callable[[str], Path]) -> None:
+    """Only this test types the commands that extend our course by lessons and exercises, and check all of it."""
     folder = followed("This course, with changes")
     weeks, robots = Course.at(folder / "my-course"), Course.at(folder / "my-robots")
     assert sorted(file.stem for file in (folder / "work").glob("*.ipynb")) == list(weeks.lessons)

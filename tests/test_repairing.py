@@ -274,28 +274,60 @@ def test_right_answers_and_known_mistakes_are_not_repaired(monkeypatch: pytest.M
     assert results[1].misconceptions
 
 
-def test_a_class_is_given_up_where_nothing_repairs_its_first_wrong_exercise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its exercises run the same methods, and each further search made a class of ch05 a third dearer in vain."""
-    tried = list[str]()
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The exercises of which a repair is looked for; none is found."""
+    names = list[str]()
 
     def nothing(judge: Judge, exercise: Any, *_: object) -> Mended:
-        tried.append(exercise.name)
+        names.append(exercise.name)
         return NOT_MENDED
 
-    def use(judge: Judge) -> list[ExerciseResult]:
+    monkeypatch.setattr(repairs_of_answers, "_repair_of", nothing)
+    return names
+
+
+def statuses(slug: str, source: str, only: list[str] | None = None) -> dict[str, str]:
+    """By exercise of a submission in one cell: its status."""
+    lesson = find_lesson(slug)
+
+    def use(judge: Judge) -> dict[str, str]:
         workers = Workers(lesson, "sandbox")
         try:
-            return judge.grade(Submission.of_cells("a test", [wrong]), workers).exercises
+            results = judge.grade(Submission.of_cells("a test", [source]), workers, only=only).exercises
+            return {result.name: result.status for result in results}
         finally:
             workers.stop()
 
-    monkeypatch.setattr(repairs_of_answers, "_repair_of", nothing)
-    lesson = find_lesson("ch05_autograd_engine")
-    source = Places().source(lesson.slug).read_text(encoding="utf-8")
-    wrong = source.replace("self.data = data if", "self.data = np.sin(data) + 1e-3 if")
-    results = with_judge(lesson, use, salt="a salt")
-    assert len([one for one in results if one.name.startswith("Tensor") and one.status != "passed"]) > 1
+    return with_judge(lesson, use, salt="a salt")
+
+
+def test_a_class_is_given_up_where_nothing_repairs_its_first_wrong_exercise(tried: list[str]) -> None:
+    """Its exercises run the same methods, and each further search made a class of ch05 a third dearer in vain."""
+    lesson = "ch05_autograd_engine"
+    source = Places().source(lesson).read_text(encoding="utf-8")
+    found = statuses(lesson, source.replace("self.data = data if", "self.data = np.sin(data) + 1e-3 if"))
+    assert len([name for name, status in found.items() if name.startswith("Tensor") and status != "passed"]) > 1
     assert [name for name in tried if name.startswith("Tensor")] == ["Tensor"]
+
+
+ONE_LINE = """
+import numpy as np
+def rule(g, slope):
+    return (g @ slope.missing).astype(g.dtype)
+def relu_vjp(g, x):
+    return rule(g, x > 0)
+def tanh_vjp(g, x):
+    return rule(g, 1 - np.tanh(x) ** 2)
+def sigmoid_vjp(g, x):
+    return g.missing
+"""
+
+
+def test_a_line_is_given_up_where_nothing_repairs_the_first_exercise_that_ends_there(tried: list[str]) -> None:
+    found = statuses("ch06_vjps", ONE_LINE, ["relu_vjp", "tanh_vjp", "sigmoid_vjp"])
+    assert set(found.values()) == {"error"}
+    assert sorted(tried) == ["relu_vjp", "sigmoid_vjp"]
 
 
 def test_variants_are_asked_visible_inputs_alone_and_before_hidden_ones_are_sent(

@@ -104,10 +104,10 @@ Results = dict[tuple[str, str], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def results(request: pytest.FixtureRequest) -> Iterator[Results]:
-    """Grades the class, which takes a minute of processor time.
+    """Grades the class, which takes some minutes of processor time; `benchmarks/spent.py` misses most of them.
 
-    Only this class has ways to the right numbers without the work: most of its time goes into calling them, naming
-    their mistakes, and importing PyTorch's compilers, which some of them use.
+    Only this class has ways to the right numbers without the work. Half of its time goes into the search for repairs
+    of some hundred answers, a third into calling the answers and importing PyTorch's compilers, which some of them use.
     """
     sources = {(way, lesson): UNEARNED / f"{way}.py" for way, (lesson, _) in WAYS.items()}
     sources |= {("honest", lesson): REPOSITORY / "solutions" / f"{lesson}.py" for lesson, _ in WAYS.values()}

@@ -22,7 +22,7 @@ from autograder.judging.explaining.own_code import OwnCode
 from autograder.judging.explaining.repairing import Repairer, may_be_repaired
 from autograder.judging.explaining.searching import WORTH_SEARCHING
 from autograder.judging.observed import Observed
-from autograder.judging.records.errors import TimedOut
+from autograder.judging.records.errors import Raised, TimedOut
 from autograder.judging.records.record import Record
 from autograder.judging.waiting import Progress
 from autograder.submission import Submission
@@ -59,7 +59,8 @@ def repairs_of(
 
     An exercise that calls another wrong one is not repaired, nor is one if judging the submission has taken too long.
     Where nothing repairs a class, or `MOST_GIVEN_UP` of its methods, its others are not repaired either: they run the
-    same methods, and what is wrong in these fails the checks of all.
+    same methods, and what is wrong in these fails the checks of all. The same holds for exercises that end in an
+    exception of one line, such as that of a function that they all call.
 
     Args:
         visible: what was seen on visible inputs, by exercise.
@@ -67,13 +68,16 @@ def repairs_of(
     code = cache(lambda: OwnCode(submission))
     wrong = [name for name, seen in visible.items() if any(not record.passed for record in seen.records)]
     found: dict[str, Mended] = {}
-    given_up: Counter[str] = Counter()
+    given_up: Counter[object] = Counter()
+    """How often a class, or what ends in an exception at one line, was not repaired."""
     with ExitStack() as stack:
         room = cache(lambda environment: stack.enter_context(runs.making_room(environment)))
         for name in wrong:
             exercise, records = judge.lesson.exercise(name), visible[name].records
             owner = name.partition(".")[0]
-            if exercise.seconds > WORTH_REPAIRING or not may_be_repaired(records) or given_up[owner] >= MOST_GIVEN_UP:
+            places = _places_of_exceptions(records)
+            in_vain = any(given_up[one] >= MOST_GIVEN_UP for one in (owner, *places))
+            if exercise.seconds > WORTH_REPAIRING or not may_be_repaired(records) or in_vain:
                 continue
             if runs.source_of(exercise.environment).calls(name, [other for other in wrong if other != name]):
                 continue
@@ -84,7 +88,15 @@ def repairs_of(
                     found[name] = _repair_of(judge, exercise, records, known.left, submission.module, code(), runs)
                     if not found[name].message:
                         given_up[owner] += MOST_GIVEN_UP if name == owner else 1
+                        given_up.update(dict.fromkeys(places, MOST_GIVEN_UP))
     return found
+
+
+def _places_of_exceptions(records: Sequence[Record]) -> set[str]:
+    """Where a function raised, if all failing checks ended so, such as `cell 3, line 7: TypeError`."""
+    ended = [record.ended_by for record in records if not record.passed]
+    raised = [one.failure for one in ended if isinstance(one, Raised) and one.failure.place]
+    return {f"{one.place}: {one.kind}" for one in raised} if len(raised) == len(ended) else set()
 
 
 def _repair_of(

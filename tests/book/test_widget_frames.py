@@ -193,6 +193,10 @@ def settled(browser: Browser) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_opens_with_an_answer_at_the_case_that_was_asked_about(chromium: Browser, site: str, name: str) -> None:
+    """Only here an experiment stays locked until a question about it is answered, as on the book's pages.
+
+    The first of these tests pays for the book of all widgets, and for the browser.
+    """
     fresh(chromium, site)
     before = state(chromium, name)
     assert locked(chromium, name)
