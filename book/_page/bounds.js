@@ -11,6 +11,7 @@ export const oneOf = (values) => (value) => (values.includes(value) ? value : re
 export const or = (other, check) => (value) => (value === undefined || value === null ? other : check(value));
 export const list = (check, most) => (value) => (Array.isArray(value) && value.length <= most ? value.map((one) => check(one)) : refuse("list"));
 const plain = (value) => (value !== null && typeof value === "object" && !Array.isArray(value) ? value : refuse("record"));
+export const that = (is) => (value) => (is(value) ? value : refuse("another value"));
 export const record = (fields) => (value) =>
   Object.fromEntries(Object.entries(fields).map(([name, check]) => [name, check(Object.hasOwn(plain(value), name) ? value[name] : undefined)]));
 export const byName = (pattern, check, most) => (value) => {

@@ -1,4 +1,5 @@
 // "Save everything" and "Load everything": one file with all of a reader's progress in this book.
+import { dueKey, dueOf } from "../_reader/dues.js";
 import { element } from "../_reader/element.js";
 import { chosenIn, packed, placeKey, quizKey, sectionIn, sectionKey, seenIn } from "../_reader/kept.js";
 import { chapters, shortOf } from "./course.js";
@@ -7,12 +8,12 @@ import { chooser, loadPlanned, saveFile } from "./loading.js";
 import { afresh } from "./python.js";
 import { lastWorked, LAST } from "./route.js";
 import { draftKey, ownCells, ownCellsKey, read, replacing, result, resultKey, taken, writeAll } from "./store.js";
-import { asText, contentOf, everything, textsOf, understoodFile } from "./whole.js";
+import { asText, contentOf, everything, idsOf, textsOf, understoodFile } from "./whole.js";
 
 const LARGEST = 8_000_000; // bytes
 
 const pageOf = (cell) => chapters.find(({ slug }) => shortOf(slug) === cell.split("-")[0])?.slug;
-const named = (key) => key.replace(/^draft:/, "").replace(/^(ch\d\d)-/, "$1/").replace(/^(.+)\/(\d+)$/, "code of $1");
+const named = (key) => key.replace(/^draft:/, "").replace(/^(ch\d\d)-/, "$1/").replace(/^scratch\/(ch\d\d)_\w+\//, "scratch cell of $1/").replace(/^(.+)\/(\d+)$/, "code of $1");
 
 export function saveEverything() {
   const found = everything(pageOf);
@@ -54,15 +55,17 @@ async function planOf(file) {
 }
 
 // The entries for a page's results, choices and places, and for remembering which texts came from the file.
-function beside(name, { answers, code, results, choices, read: parts, section }, keep, taken) {
+function beside(name, page, keep, taken) {
+  const { results, choices, due, read: parts, section } = page;
   const entries = [];
-  const loaded = [...[...answers].map(([id, text]) => [id, text]), ...[...code].map(([at, text]) => [`${name}/${at}`, text])].filter(([id]) => taken.has(draftKey(id)));
+  const loaded = idsOf(name, page).filter(([id]) => taken.has(draftKey(id)));
   if (loaded.length) entries.push([loadedKey(name), withLoaded(name, loaded)]);
   for (const [exercise, theirs] of results) {
     const mine = result(name, exercise);
     if (!mine || (!keep && theirs.best >= mine.best)) entries.push([resultKey(name, exercise), JSON.stringify({ ...theirs, loaded: true })]);
   }
   for (const [id, theirs] of choices) if (!chosenIn(name, id)) entries.push([quizKey(name, id), JSON.stringify(theirs)]);
+  for (const [id, theirs] of due) if ((dueOf(name, id)?.log.length ?? 0) < theirs.log.length) entries.push([dueKey(name, id), JSON.stringify({ due: theirs.due, log: theirs.log })]);
   if (parts) entries.push([placeKey(name), JSON.stringify(packed([...seenIn(name), ...seenIn(name, parts)]))]);
   if (section && (!keep || !sectionIn(name))) entries.push([sectionKey(name), JSON.stringify(section)]);
   return entries;

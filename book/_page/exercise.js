@@ -1,4 +1,5 @@
 // An exercise in its section: editors for its cells, the button Check, and the result's card.
+import { noteAnswer } from "../_reader/dues.js";
 import { element } from "../_reader/element.js";
 import { After } from "./after.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
@@ -109,6 +110,7 @@ export class Exercise {
     const loaded = asLoaded(this.lesson).length + ownCells(this.lesson).length > 0;
     const best = Math.max(before.loaded && !loaded ? 0 : before.best ?? 0, points);
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, loaded, misconception: name }));
+    if (best >= this.of) noteAnswer(this.lesson, this.name, true);
     this.section.dataset.status = found.status;
     if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
     reachable(this.section);

@@ -1,6 +1,7 @@
 // The reader's progress: on the front page a line for each chapter, in a chapter a line at its top.
 import { element } from "../_reader/element.js";
 import { CheckAll } from "./checkall.js";
+import { dueNow } from "../_reader/dues.js";
 import { chapters } from "./course.js";
 import { everythingTools } from "./everything.js";
 import { asLoaded, loadedKey } from "./loaded.js";
@@ -104,7 +105,10 @@ export function front(box) {
       start.href = goOn.to;
     }
     const begun = chapters.map((one) => ({ ...one, ...standing(one.slug, one.exercises) })).filter((one) => one.tried);
-    list.replaceChildren(...(!begun.length ? [] : [
+    const due = dueNow().length;
+    list.replaceChildren(
+      ...(due ? [element("p", {}, element("a", { href: "due.html" }, `${due} due today`), ": questions, predictions and exercises that you knew once.")] : []),
+      ...(!begun.length ? [] : [
       element("p", { class: "page-head" }, "Where you are"),
       element("ul", {}, ...begun.map((one) => element("li", {}, element("a", { href: `${one.slug}.html` }, one.title), `: ${inWords(one)}`))),
     ]));

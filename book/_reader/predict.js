@@ -1,5 +1,6 @@
 // Predict, then see: an output stays closed until the reader chooses an option or opens it.
 import { Choices } from "./choices.js";
+import { noteAnswer } from "./dues.js";
 import { chosenIn, keep, lesson, quizKey } from "./kept.js";
 
 export function predictions() {
@@ -16,6 +17,7 @@ export function predictions() {
       choices.said.textContent = chosen === right ? "As you said:" : "The output is different:";
       const before = chosenIn(lesson(), box.id);
       const refused = box.id && keep(quizKey(lesson(), box.id), { first: before ? before.first : chosen === right, chosen: [chosen] });
+      if (box.id) noteAnswer(lesson(), box.id, chosen === right);
       if (refused) choices.said.textContent += ` (${refused})`;
     };
     const show = (chosen) => {

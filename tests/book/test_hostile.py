@@ -191,7 +191,7 @@ NO_CARDS = {
 }
 KEPT = {f"backprop:{kind}:ch06-relu_vjp" for kind in ("draft", "before", "before2", "before3")}
 KEPT |= {"backprop:result:ch06_vjps/relu_vjp", "backprop:loaded:ch06_vjps", "backprop:place:ch06_vjps"}
-KEPT |= {"backprop:last", "backprop:section:ch06_vjps"}
+KEPT |= {"backprop:last", "backprop:section:ch06_vjps", "backprop:due:ch06_vjps/relu_vjp"}
 
 
 def check_says(reader: Reader) -> str:
@@ -382,7 +382,7 @@ FORBIDDEN = re.compile(
 )
 ALLOWED = {
     ("picture.js", "DOMParser"),  # of a picture that the worker draws, of which no node gets into the page
-    ("previews.js", "DOMParser"),  # of a page of the book
+    ("pages.js", "DOMParser"),  # of a page of the book
 }
 
 
