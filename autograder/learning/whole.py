@@ -12,7 +12,6 @@ of it is validated, within the same limits as in a page.
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -115,8 +114,7 @@ def _is_result(one: Any) -> bool:
 
 
 def _is_points(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return number and 0 <= value <= MOST_POINTS
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_POINTS
 
 
 def write(file: Path, pages: dict[str, Page]) -> None:

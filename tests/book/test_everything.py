@@ -142,12 +142,20 @@ def test_one_file_holds_everything_and_another_browser_takes_it(reader: Reader) 
     guess = reader.js("document.querySelector('.predict[id]').id")
     reader.js(f"document.querySelector('#{guess} .choice input').click()")
     reader.js(f"document.querySelector('#{guess} .choices-check').click()")
-    kinds = "^backprop:(draft|own|result|quiz|place|section|last)"
+    reader.visit("index.html")  # which notes nothing of its own
+    kinds = "^backprop:(draft|own|result|quiz|due|place|section|last)"
     kept = f"Object.fromEntries(Object.entries(localStorage).filter(([key]) => /{kinds}/.test(key)))"
     before = reader.js(kept)
-    assert {key.split(":")[1] for key in before} == {"draft", "own", "result", "quiz", "place", "section", "last"}
-
-    reader.visit("index.html")
+    assert {key.split(":")[1] for key in before} == {
+        "draft",
+        "own",
+        "result",
+        "quiz",
+        "due",
+        "place",
+        "section",
+        "last",
+    }
     text, said = saved(reader)
     assert "3 answers, 1 edited cell, 1 cell of your own, 1 result, 2 choices, of 2 pages." in said
     assert reader.js("named").startswith("backprop-20")
@@ -156,7 +164,7 @@ def test_one_file_holds_everything_and_another_browser_takes_it(reader: Reader) 
     assert "Loaded all.json: 3 answers" in everything(reader, text)
     after = reader.js(kept)
     results = [json.loads(one.pop("backprop:result:ch06_vjps/relu_vjp")) for one in (before, after)]
-    assert {key: value for key, value in after.items() if "place:index" not in key} == before
+    assert after == before
     assert {key: results[1][key] for key in results[0]} == {
         **results[0],
         "loaded": True,
