@@ -8,6 +8,7 @@ import { asLoaded, loadedKey } from "./loaded.js";
 import { chooser, loadPlanned } from "./loading.js";
 import { listOf } from "./marks.js";
 import { whereToGoOn } from "./route.js";
+import { printRecord } from "./record.js";
 import { inWords, standing } from "./standing.js";
 import { afresh } from "./python.js";
 import { formerKeys, formers, listen, ownCells, ownCellsKey, problem, replacing, undoing, unreadable, write } from "./store.js";
@@ -67,13 +68,20 @@ export function chapter(box) {
     try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
   };
   const place = element("div"), checking = new CheckAll();
+  // Loading runs nothing; one click checks all that was loaded.
+  const offerCheck = (names) => {
+    const words = names.length === 1 ? "Check it" : `Check all ${names.length}`;
+    const check = element("button", { type: "button", class: "page-button page-main", onclick: () => {
+      place.replaceChildren();
+      checking.run(names);
+    } }, words);
+    place.replaceChildren(element("div", { class: "page-offer" }, check));
+    check.focus();
+  };
   const load = chooser("Load", ".ipynb,application/x-ipynb+json,.json", async (file) => {
     const plan = await planOf(lesson, file);
     const done = await loadPlanned(place, plan);
-    if (plan.names.length && done.startsWith("Loaded")) place.replaceChildren(button(plan.names.length === 1 ? "Check it" : `Check all ${plan.names.length}`, () => {
-      place.replaceChildren();
-      checking.run(plan.names);
-    }));
+    if (plan.names.length && done.startsWith("Loaded")) offerCheck(plan.names);
     return done;
   }, tell);
   box.append(
@@ -111,6 +119,7 @@ export function front(box) {
       ...(!begun.length ? [] : [
       element("p", { class: "page-head" }, "Where you are"),
       element("ul", {}, ...begun.map((one) => element("li", {}, element("a", { href: `${one.slug}.html` }, one.title), `: ${inWords(one)}`))),
+      ...(begun.some(({ solved }) => solved) ? [element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: printRecord }, "Print a record"), element("span", { class: "page-quiet" }, " of what you have solved, for yourself: it gives no credit."))] : []),
     ]));
   };
   show();

@@ -185,3 +185,21 @@ def test_each_exercise_has_an_address_of_its_own(reader: Reader, page: str) -> N
     own = f"{boxes}.map((one) => [one.id, one.dataset.exercise, one.querySelector('.exercise-head .headerlink').hash])"
     for anchor, name, link in reader.js(own):
         assert (anchor, link) == (name, f"#{name}")
+
+
+def test_a_record_of_what_is_solved_is_printed_alone_and_gives_no_credit(reader: Reader) -> None:
+    reader.visit("index.html", first=True)
+    assert "Print a record" not in reader.text(".page-progress")
+    solve(reader, "ch06_vjps", "relu_vjp")
+    solve(reader, "ch06_vjps", "tanh_vjp", shown=True)
+    reader.visit("index.html")
+    reader.js("window.print = () => {}; true")
+    reader.press(".page-progress", "Print a record")
+    reader.call("Emulation.setEmulatedMedia", media="print")
+    printed = reader.text("body")
+    reader.call("Emulation.setEmulatedMedia", media="")
+    assert "VJPs, one op at a time: 2 of 18 solved, 4 of 63 points. relu_vjp, tanh_vjp (with the solution)." in printed
+    assert "it gives no credit" in printed
+    assert "The bug, in one line" not in printed
+    reader.js("dispatchEvent(new Event('afterprint'))")
+    assert reader.js("Boolean(document.querySelector('.print-record'))") is False
