@@ -52,7 +52,7 @@ def read(file: Path) -> tuple[dict[str, Any], dict[str, Page]]:
     """Read a file: its JSON, and its pages validated. `WholeError`, or `OSError` if it cannot be read."""
     try:
         text = text_of(file, MOST_BYTES)
-        data = json.loads(text) if text is not None else None
+        data: Any = json.loads(text) if text is not None else None
     except (ValueError, RecursionError):
         raise WholeError("it is not JSON") from None
     if text is None:

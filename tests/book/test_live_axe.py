@@ -86,7 +86,7 @@ def test_a_page_of_a_reader_under_way(reader: Reader) -> None:
     quiz = reader.js("document.querySelector('.quiz[id]').id")
     choice = json.dumps({"first": True, "chosen": [0]})
     reader.js(f"localStorage.setItem('backprop:quiz:ch06_vjps/{quiz}', {choice!r}); true")
-    found = {}
+    found: dict[tuple[str, int, str], list[str]] = {}
     for page in ("ch06_vjps.html", "index.html", "due.html"):
         reader.open(f"{reader.address}/{page}", 1440)
         if page == "due.html":
