@@ -52,7 +52,8 @@ def bundled(app: Sphinx, entry: str) -> None:
 def bundle(app: Sphinx) -> None:
     if app.builder.format == "html":
         bundled(app, "reader.js")
-        bundled(app, "due.js")
+        if Path(app.srcdir, f"{DUE}.md").is_file():
+            bundled(app, "due.js")
         app.add_js_file("reader.js", loading_method="defer")
 
 

@@ -14,11 +14,14 @@ import pytest
 from hostile_pages import RIGHT, SAID, WRONG, load, notebook
 from live_pages import Reader
 
+from course.syllabus import find_lesson
+
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 PAGE = "ch06_vjps.html"
+VJPS = find_lesson("ch06_vjps")
 TANH = "def tanh_vjp(g, x):\n    return (g * (1 - np.tanh(x) ** 2)).astype(x.dtype)\n"
 MARKUP = "<img src=x onerror='window.caught = 1'>"
 CHECKED = ".page-checked"
@@ -258,6 +261,8 @@ def test_no_file_of_progress_breaks_a_page_or_becomes_markup(reader: Reader) -> 
         assert reader.js("document.querySelectorAll('article img[src=x]').length") == 0
         assert reader.js("({}).answers ?? null") is None
     assert reader.text(reader.exercise("relu_vjp", "pre")) == MARKUP
+    relu = VJPS.exercise("relu_vjp").points
+    assert f"1 of {len(VJPS.exercises)} solved, {relu:g} of {VJPS.points:g} points" in reader.text(".page-progress")
     assert json.loads(saved(reader)[0])["pages"]["ch06_vjps"]["answers"]["ch06-relu_vjp"] == MARKUP
 
 

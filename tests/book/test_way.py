@@ -185,6 +185,8 @@ def test_each_exercise_has_an_address_of_its_own(reader: Reader, page: str) -> N
     own = f"{boxes}.map((one) => [one.id, one.dataset.exercise, one.querySelector('.exercise-head .headerlink').hash])"
     for anchor, name, link in reader.js(own):
         assert (anchor, link) == (name, f"#{name}")
+    listed = reader.js("[...document.querySelectorAll('.page-exercises a')].map((one) => one.textContent)")
+    assert listed == [name for _, name, _ in reader.js(own)]
 
 
 def test_a_record_of_what_is_solved_is_printed_alone_and_gives_no_credit(reader: Reader) -> None:
@@ -198,7 +200,9 @@ def test_a_record_of_what_is_solved_is_printed_alone_and_gives_no_credit(reader:
     reader.call("Emulation.setEmulatedMedia", media="print")
     printed = reader.text("body")
     reader.call("Emulation.setEmulatedMedia", media="")
-    assert "VJPs, one op at a time: 2 of 18 solved, 4 of 63 points. relu_vjp, tanh_vjp (with the solution)." in printed
+    earned = sum(VJPS.exercise(name).points for name in ("relu_vjp", "tanh_vjp"))
+    counts = f"2 of {len(VJPS.exercises)} solved, {earned:g} of {VJPS.points:g} points"
+    assert f"{VJPS.title}: {counts}. relu_vjp, tanh_vjp (with the solution)." in printed
     assert "it gives no credit" in printed
     assert "The bug, in one line" not in printed
     reader.js("dispatchEvent(new Event('afterprint'))")
