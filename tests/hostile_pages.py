@@ -105,15 +105,18 @@ def notebook(sources: dict[str, str], own: Sequence[str] = (), **more: Any) -> s
     return json.dumps(made | more)
 
 
+REPLACE = """[...document.querySelectorAll('.page-ask button')].find((one) => one.textContent === 'Replace')"""
+
+
 def load(reader: Reader, text: str, name: str = "friend.ipynb", says: str = "Loaded") -> str:
-    """Load a file; returns the page's message, which contains the words `says`."""
+    """Load a file, and replace what it would replace; returns the page's message, which contains the words `says`."""
     reader.js(
         f"files = new DataTransfer(); files.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));"
         f"document.querySelector({SAID!r}).textContent = '';"
         "input = document.querySelector('.page-progress input');"
         "input.files = files.files; input.dispatchEvent(new Event('change')); true"
     )
-    reader.until(f"document.querySelector({SAID!r}).innerText")
+    reader.until(f"({REPLACE})?.click(), document.querySelector({SAID!r}).innerText")
     said = reader.text(SAID)
     assert says in said, said
     return said

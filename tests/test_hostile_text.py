@@ -141,6 +141,12 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
         f"a{TEXT}": {TEXT: 1},
     }
     (work / "progress.json").write_text(json.dumps({"about": TEXT, TEXT: TEXT, "exercises": exercises}))
+    result = {"status": "passed", "points": 1, "of": 1, "best": 1, "misconception": TEXT}
+    page = {"answers": {"ch06-relu_vjp": TEXT, "ch06-add_vjp": source()}, "own": [{"before": TEXT, "source": TEXT}]}
+    whole = {"format": "backprop-progress", "version": 1, "saved": TEXT, TEXT: TEXT}
+    theirs = {SLUG: {**page, "results": {"relu_vjp": result, "none": result}}, "ch01_computation_graph": page}
+    (work / "theirs.json").write_text(json.dumps({**whole, "pages": {**theirs, "ch02_chain_rule": page}}))
+    (work / "no.json").write_text(json.dumps({**whole, "pages": {TEXT: page}}))
     plain = TEXT.encode("utf-8", "replace").decode().replace("\0", "")
     with (folder / "roster.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
@@ -172,6 +178,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "watch": [["watch", "ch06/mul_vjp"]],
     "reset": [["reset", "ch06/relu_vjp"], ["reset", f"ch06/{NAME}"]],
     "solution": [["solution", "ch06/relu_vjp", "--anyway"], ["solution", NAME]],
+    "save": [["save"], ["save", "progress.json"], ["save", NAME]],
+    "load": [["load", "theirs.json"], ["load", "no.json"], ["load", NAME]],
     "read": [["read", f"ch06-{NAME}"], ["read", "ch06/relu_vjp", "--no-browser"]],
     "grade": [["grade", f"../class/{NAME}", "--out", "../other"], ["grade", NAME]],
     "report": [["report", NAME], ["report", "../results", "--student", NAME]],

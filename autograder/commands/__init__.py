@@ -21,6 +21,7 @@ from autograder.commands.check import check
 from autograder.commands.courses import AboutACourse
 from autograder.commands.grade import grade
 from autograder.commands.hint import hint
+from autograder.commands.load import load
 from autograder.commands.memory import memory
 from autograder.commands.nbgrader import nbgrader
 from autograder.commands.new import new
@@ -30,6 +31,7 @@ from autograder.commands.release import release
 from autograder.commands.report import report
 from autograder.commands.reset import reset
 from autograder.commands.salt import salt
+from autograder.commands.save import save
 from autograder.commands.similarity import similarity
 from autograder.commands.solution import solution
 from autograder.commands.start import start
@@ -43,7 +45,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
-OF_LEARNERS = (start, status, next_, check, watch, hint, reset, solution, read, trust)
+OF_LEARNERS = (start, status, next_, check, watch, hint, reset, solution, save, load, read, trust)
 OF_TEACHERS = (grade, report, similarity, release, nbgrader, salt, memory, new, build)
 WITHOUT_A_COURSE = (memory, salt, trust)
 for command in (*OF_LEARNERS, *OF_TEACHERS):

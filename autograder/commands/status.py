@@ -41,6 +41,11 @@ def status(lesson: Lesson = None) -> None:
         f"{earned:g} of {counted(points, 'point')}; {passed} of {counted(len(everything), 'exercise')} pass",
         style="bold",
     )
+    loaded = sum(tried.loaded for one in everything if (tried := known.of(one)))
+    if loaded:
+        screen.print(
+            f"{counted(loaded, 'result')} of a loaded file, not checked here: 'backprop check' does.", style="dim"
+        )
     screen.print(f"As of the last check of each; {folder / progress.FILE} keeps it.", style="dim", soft_wrap=True)
     exercise = order.next_exercise(known, lessons, present=present)
     if exercise is not None:

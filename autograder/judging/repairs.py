@@ -68,7 +68,7 @@ def repairs_of(
     code = cache(lambda: OwnCode(submission))
     wrong = [name for name, seen in visible.items() if any(not record.passed for record in seen.records)]
     found: dict[str, Mended] = {}
-    given_up: Counter[object] = Counter()
+    given_up: Counter[str] = Counter()
     """How often a class, or what ends in an exception at one line, was not repaired."""
     with ExitStack() as stack:
         room = cache(lambda environment: stack.enter_context(runs.making_room(environment)))

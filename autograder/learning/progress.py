@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from autograder.moments import moment_of
 from autograder.new_files import refuse_link, refuse_way_out
 from autograder.places import Places
-from course.syllabus import Exercise
+from course.syllabus import Exercise, Lesson
 
 if TYPE_CHECKING:
     from autograder.judging.records.results import SubmissionResult
@@ -57,6 +57,8 @@ class Tried:
     """The time of the first pass, in ISO 8601; empty if it never passed."""
     hints: int = 0
     """The number of hints that `backprop hint` has shown."""
+    loaded: bool = False
+    """Whether the result comes from a loaded file, and was not checked here."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ def record(folder: Path, result: SubmissionResult) -> str:
                 continue
             old = _tried(before or {})
             entry = {**(before or {}), "status": exercise.status, "points": exercise.points}
+            entry.pop("loaded", None)
             entry |= {"of": exercise.max_points, "file": result.file}
             if exercise.status != "missing":
                 entry |= {"tried": now, "tries": (old.tries if old else 0) + 1}
@@ -124,6 +127,26 @@ def record(folder: Path, result: SubmissionResult) -> str:
             entries[name] = entry
 
     return _change(folder, note) if result.status == "graded" and result.exercises else ""
+
+
+def take_over(folder: Path, lesson: Lesson, results: Mapping[str, Mapping[str, Any]], file: str) -> str:
+    """Record the results of a loaded file, by exercise, where none is recorded yet. Returns a line as `record` does."""
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+
+    def note(entries: Entries) -> None:
+        for exercise in lesson.exercises:
+            result, before = results.get(exercise.name), entries.get(exercise.full_name, {})
+            tried = _tried(before)
+            if result is None or result["status"] == "missing" or (tried and tried.tries):
+                continue
+            entry = {**before, "status": result["status"], "of": exercise.points}
+            entry |= {"points": min(result["points"], exercise.points)}
+            entry |= {"file": file, "tried": now, "tries": 1, "loaded": True}
+            if result["best"] >= exercise.points:
+                entry["passed"] = now
+            entries[exercise.full_name] = entry
+
+    return _change(folder, note) if results else ""
 
 
 def forget(folder: Path, exercise: Exercise) -> str:
@@ -208,7 +231,7 @@ def _held(folder: Path) -> Iterator[None]:
 def _read(file: Path) -> tuple[Entries, str]:
     """Return a file's valid entries, and a line that says what is wrong with it, empty if nothing. Raises `OSError`."""
     try:
-        text = _text(file)
+        text = text_of(file, MOST_BYTES)
         if text is None:
             return {}, f"{file} is damaged (it is no file of its size), so what it said is not counted"
         data = json.loads(text)
@@ -224,13 +247,13 @@ def _read(file: Path) -> tuple[Entries, str]:
     return whole, f"{file} is damaged at {broken[0]}, so what it said there is not counted" if broken else ""
 
 
-def _text(file: Path) -> str | None:
+def text_of(file: Path, most: int) -> str | None:
     """The text of a file; None if it is a pipe, a device or too large, as somebody else may have put it there."""
     with open(file, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as opened:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             return None
-        data = opened.read(MOST_BYTES + 1)
-    return None if len(data) > MOST_BYTES else data.decode("utf-8-sig")
+        data = opened.read(most + 1)
+    return None if len(data) > most else data.decode("utf-8-sig")
 
 
 def _tried(entry: Any) -> Tried | None:
@@ -245,7 +268,7 @@ def _tried(entry: Any) -> Tried | None:
         return None
     if not _is_count(tries) or not _is_count(hints):
         return None
-    return Tried(status, float(points), tried, tries, passed, hints)
+    return Tried(status, float(points), tried, tries, passed, hints, entry.get("loaded") is True)
 
 
 def _is_count(n: Any) -> TypeGuard[int]:

@@ -49,26 +49,31 @@ def reset(file: Path, exercise: Exercise, places: Places | None = None) -> Reset
     refuse_way_out(file)
     work = WorkFile(file)
     handed_out = stubs((places or Places()).notebook(exercise.lesson), exercise.name)
-    found = [(stub, _answer(work, stub, handed_out, exercise)) for stub in handed_out]
+    found = [(stub, answer_cells(work, stub, handed_out, exercise)) for stub in handed_out]
     if all(len(mine) == 1 and mine[0].source.strip() == stub.source.strip() for stub, mine in found):
         return Reset(None, changed=False, others=_others(work, exercise))
-    path = _back_up(file, exercise, [piece for _, mine in found for piece in mine if piece.source.strip()])
+    path = back_up(file, exercise, [piece for _, mine in found for piece in mine], "reset")
     for stub, mine in found:
-        if not mine:
-            above = _index_of_check(work, exercise)
-            assert above is not None  # `_answer` raised otherwise
-            work.insert(above, stub)
-        elif _has_other_code(work, mine[0], exercise):
-            work.write(mine[0], _without_definition(mine[0].source, exercise, stub.source))
-        else:
-            work.put(mine[0], stub)
-            gone = {id(piece) for piece in mine[1:]}
-            work.pieces = [piece for piece in work.pieces if id(piece) not in gone]
+        put(work, exercise, stub, mine)
     work.save()
     return Reset(path, changed=True, others=_others(work, exercise))
 
 
-def _answer(work: WorkFile, stub: Piece, handed_out: list[Piece], exercise: Exercise) -> list[Piece]:
+def put(work: WorkFile, exercise: Exercise, new: Piece, mine: list[Piece]) -> None:
+    """Replace `mine`, the cells that `answer_cells` has found, by `new`: a stub, or a cell with another source."""
+    if not mine:
+        above = _index_of_check(work, exercise)
+        assert above is not None  # `answer_cells` raised otherwise
+        work.insert(above, new)
+    elif _has_other_code(work, mine[0], exercise):
+        work.write(mine[0], _without_definition(mine[0].source, exercise, new.source))
+    else:
+        work.put(mine[0], new)
+        gone = {id(piece) for piece in mine[1:]}
+        work.pieces = [piece for piece in work.pieces if id(piece) not in gone]
+
+
+def answer_cells(work: WorkFile, stub: Piece, handed_out: list[Piece], exercise: Exercise) -> list[Piece]:
     """The cells with the answer to a stub; none if the answer was deleted and can be inserted above its check."""
     code = [piece for piece in work.pieces if piece.code]
     alone = len(handed_out) == 1
@@ -134,12 +139,13 @@ def _others(work: WorkFile, exercise: Exercise) -> tuple[str, ...]:
     return tuple(work.place(i) for i in defining if i not in (marked or defining[:1]))
 
 
-def _back_up(file: Path, exercise: Exercise, old: list[Piece]) -> Path | None:
+def back_up(file: Path, exercise: Exercise, old: list[Piece], command: str) -> Path | None:
     """Write the old answer into a new backup file and return its path; None if there is no answer."""
+    old = [piece for piece in old if piece.source.strip()]
     if not old:
         return None
     path = keep(file.parent, f"{exercise.lesson}.{exercise.name}", ".py")
     cells = [f"# %%{f' part={one.part!r}' if one.part else ''}\n{one.source.rstrip()}\n" for one in old]
-    text = f"# What {file.name} had for {exercise.name} before `backprop reset`.\n\n" + "\n\n".join(cells)
+    text = f"# What {file.name} had for {exercise.name} before `backprop {command}`.\n\n" + "\n\n".join(cells)
     write_new(path, text, inside=path.parent)
     return path

@@ -19,15 +19,18 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-ROOT = Path(__file__).resolve().parents[2]
+BOOK = Path(__file__).resolve().parents[1]
+ROOT = BOOK.parent
 sys.path.insert(0, str(ROOT))
 
-from autograder.reading.labels import below_the_title, sections  # noqa: E402
+from autograder.reading.labels import below_the_title, sections, title_of  # noqa: E402
 from course.syllabus import Exercise, find_lesson  # noqa: E402
 
 _HEADING = re.compile(r"^#{1,6} ")
 OF_LESSONS = "\n## The lessons\n"
 """The reader's progress goes below this heading of the front page, or at the page's end if there is none."""
+NEXT = "## Next up"
+"""The heading of a chapter above which a summary of its exercises goes."""
 _CHECK = re.compile(r'run\s`check\("[\w.]+"\)`')
 """The notebook's instruction that a button replaces in a page."""
 _SECTION = re.compile(r"^Chapter section:.*$", re.MULTILINE)
@@ -45,18 +48,35 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = f"{before}{heading}\n```{{exercise-progress}}\n```\n{after}"
     if docname not in app.config.page_lessons:
         return
-    lines, found = source[0].splitlines(), sections(source[0])
-    places: dict[int, list[Exercise]] = {}
-    for exercise in in_pages(docname):
-        if exercise.anchor in found:
-            places.setdefault(_end(lines, exercise.anchor), []).append(exercise)
-    top = below_the_title(lines)
-    for at in sorted({*places, top}, reverse=True):
+    lines = source[0].splitlines()
+    places = _places(docname, source[0])
+    top, last = below_the_title(lines), lines.index(NEXT) if NEXT in lines else None
+    for at in sorted({*places, top, *([] if last is None else [last])}, reverse=True):
         put = ["", "```{exercise-progress} " + docname, "```", ""] if at == top else []
+        put += ["", "```{exercise-end} " + docname, "```", ""] if at == last else []
         for one in places.get(at, ()):
             put += ["", "```{exercise} " + f"{one.lesson} {one.name}", "```", ""]
         lines[at:at] = put
     source[0] = "\n".join(lines) + "\n"
+
+
+def _places(slug: str, chapter: str) -> dict[int, list[Exercise]]:
+    """The exercises that belong into a chapter, by the number of the line before which they are inserted."""
+    lines, found = chapter.splitlines(), sections(chapter)
+    places: dict[int, list[Exercise]] = {}
+    for exercise in in_pages(slug):
+        if exercise.anchor in found:
+            places.setdefault(_end(lines, exercise.anchor), []).append(exercise)
+    return places
+
+
+def in_page_order(slug: str) -> list[Exercise]:
+    """The exercises of a lesson's page from its top to its end, which is not always the syllabus's order."""
+    chapter = BOOK / f"{slug}.md"
+    if not chapter.is_file():
+        return in_pages(slug)
+    places = _places(slug, chapter.read_text(encoding="utf-8"))
+    return [exercise for _, here in sorted(places.items()) for exercise in here]
 
 
 def _end(lines: list[str], label: str) -> int:
@@ -115,9 +135,10 @@ class ExerciseCell(SphinxDirective):
         head += block("span", nodes.Text("Exercise"), class_="exercise-kind")
         head += [nodes.Text(" "), nodes.literal("", name), nodes.Text(" ")]
         head += block("span", nodes.Text(f"{exercise.tier}, {points}"), class_="exercise-worth")
-        head += [nodes.Text(" "), block("span", class_="exercise-mark")]
+        link = {"class_": "headerlink", "href": f"#{name}", "title": "Link to this exercise"}
+        head += [nodes.Text(" "), block("a", nodes.Text("#"), **link), block("span", class_="exercise-mark")]
         worth = {"data_points": f"{exercise.points:g}", "data_tier": exercise.tier}
-        section = block("div", head, class_="exercise", data_exercise=name, data_lesson=slug, **worth)
+        section = block("div", head, class_="exercise", id_=name, data_exercise=name, data_lesson=slug, **worth)
         for cell in cells:
             section += self.of_cell(cell, name)
         short = f"{slug.partition('_')[0]}/{name}"
@@ -160,22 +181,30 @@ class Progress(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         if self.arguments:
-            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(points(self.arguments[0]))}
+            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(rows(self.arguments[0]))}
         else:
-            found = [find_lesson(slug) for slug in self.config.page_lessons if slug in self.env.found_docs]
-            lessons = [{"slug": one.slug, "title": one.title, "exercises": points(one.slug)} for one in found]
-            data = {"data_lessons": json.dumps(lessons), "hidden": ""}
+            data = {"data_lessons": "", "hidden": ""}
         return [block("div", class_="page-progress", **data)]
 
 
-def points(slug: str) -> list[list[Any]]:
-    """The exercises in a lesson's page, with their points."""
-    return [[one.name, one.points] for one in in_pages(slug)]
+class End(SphinxDirective):
+    """A placeholder, at a chapter's end, for what the reader has solved and skipped, and for what is next."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        return [block("div", class_="page-end", data_end=self.arguments[0])]
+
+
+def rows(slug: str) -> list[list[Any]]:
+    """The exercises in a lesson's page, in its order: name, points, and the title of the section that teaches it."""
+    return [[one.name, one.points, title_of(one)] for one in in_page_order(slug)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(Block, html=(visit_block, depart_block))
     app.add_directive("exercise", ExerciseCell)
     app.add_directive("exercise-progress", Progress)
+    app.add_directive("exercise-end", End)
     app.connect("source-read", put_exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

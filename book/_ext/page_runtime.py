@@ -17,16 +17,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from exercise_cells import points
+from exercise_cells import rows
 from page_archives import MOST_BYTES, before_a_verdict, with_data, write
 from page_wheel import NoWheel, entry_of, wheel
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
-logger = logging.getLogger(__name__)
 BOOK = Path(__file__).resolve().parents[1]
 ROOT = BOOK.parent
+sys.path.insert(0, str(ROOT))
+
+from course.syllabus import syllabus  # noqa: E402
+
+logger = logging.getLogger(__name__)
 SCRIPTS = BOOK / "_page"
 ENTRIES = ("cells.js", "sidebar.js")
 WORKER = "worker.js"
@@ -38,6 +42,15 @@ def lessons_of(app: Sphinx) -> list[str]:
     contents = getattr(app.config, "external_site_map", None)
     there = [slug for slug in app.config.page_lessons if Path(app.srcdir, f"{slug}.md").is_file()]
     return [slug for slug in there if contents is None or slug in contents]
+
+
+def _chapters(app: Sphinx) -> list[dict[str, Any]]:
+    """The chapters of this book in order, each with the exercises in its page; none where they need PyTorch."""
+    contents = getattr(app.config, "external_site_map", None)
+    here, live = [one for one in syllabus().values() if contents is None or one.slug in contents], lessons_of(app)
+    return [
+        {"slug": one.slug, "title": one.title, "exercises": rows(one.slug) if one.slug in live else []} for one in here
+    ]
 
 
 def look(app: Sphinx) -> None:
@@ -56,8 +69,7 @@ def look(app: Sphinx) -> None:
             raise ExtensionError(message) from error
         logger.info(message)
         return
-    lessons = [{"slug": slug, "exercises": points(slug)} for slug in lessons_of(app)]
-    bundle(Path(app.outdir), _pyodide(app).parent, _version(_pyodide(app)), lessons)
+    bundle(Path(app.outdir), _pyodide(app).parent, _version(_pyodide(app)), _chapters(app))
 
 
 def _pyodide(app: Sphinx) -> Path:

@@ -25,6 +25,8 @@ from course.published import published_here  # noqa: E402
 from course.syllabus import syllabus  # noqa: E402
 
 SCRIPTS = BOOK / "_reader"
+DUE = "due"
+"""The page of repetitions, which has a script of its own."""
 LONGEST = 300
 """Maximum length of a description in characters; sites that show links cut it there or earlier."""
 
@@ -50,6 +52,8 @@ def bundled(app: Sphinx, entry: str) -> None:
 def bundle(app: Sphinx) -> None:
     if app.builder.format == "html":
         bundled(app, "reader.js")
+        if Path(app.srcdir, f"{DUE}.md").is_file():
+            bundled(app, "due.js")
         app.add_js_file("reader.js", loading_method="defer")
 
 
@@ -67,6 +71,8 @@ def describe(app: Sphinx, doctree: nodes.document) -> None:
 def add_to_head(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """Set the description and address for the page's head; add the lessons to the front page."""
     known = app.env.metadata.get(pagename, {})
+    if pagename == DUE:
+        app.add_js_file("due.js", loading_method="defer")
     context["page_description"] = known.get("words", "")
     context["page_address"] = published_here().page(pagename, "") if pagename in app.env.found_docs else ""
     if pagename == app.config.root_doc:

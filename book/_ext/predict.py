@@ -72,6 +72,7 @@ class Predict(Question):
             item = nodes.list_item("", nodes.paragraph("", "", *option[0].children))
             texts += item
             item["classes"] = ["right"] if option["right"] else []
+        node["identity"] = f"predict-{self.identity()}"
         node += [*self.question("predict-question"), *lead, texts]
         closed = Closed()
         for option in options:
@@ -87,7 +88,7 @@ def close_outputs(app: Sphinx, doctree: nodes.document) -> None:
         cell = node.next_node(descend=False, siblings=True)
         parts = [child for child in getattr(cell, "children", ()) if isinstance(child, nodes.container)]
         outputs = [part for part in parts if part.get("nb_element") == "cell_code_output"]
-        box = nodes.container(classes=["predict"])
+        box = nodes.container(classes=["predict"], ids=[node["identity"]])
         box += node.children
         closed = next(iter(box.findall(Closed)))
         box.remove(closed)

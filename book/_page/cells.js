@@ -1,14 +1,19 @@
 // Makes a page's exercises and code cells interactive. Python is fetched only when a reader uses it.
+import { exercises } from "./checkall.js";
 import { each } from "./each.js";
+import { endOf } from "./end.js";
 import { Exercise } from "./exercise.js";
 import { livePage } from "./live.js";
+import { markTable } from "./marks.js";
 import { chapter, front } from "./progress.js";
 import { afresh } from "./python.js";
 import { listen } from "./store.js";
 
-each(".exercise[data-exercise]", (section) => new Exercise(section));
+each(".exercise[data-exercise]", (section) => exercises.push(new Exercise(section)));
 each(".page-progress[data-lesson]", chapter);
 each(".page-progress[data-lessons]", front);
+each("#exercises table", markTable);
+each(".page-end[data-end]", endOf);
 livePage();
 listen((key, _, elsewhere) => elsewhere && /^(?:draft|own):/.test(key) && afresh()); // a file loaded in another tab
 document.documentElement.dataset.cells = "ready";

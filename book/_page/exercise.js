@@ -1,11 +1,15 @@
 // An exercise in its section: editors for its cells, the button Check, and the result's card.
+import { noteAnswer } from "../_reader/dues.js";
 import { element } from "../_reader/element.js";
+import { After } from "./after.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
-import { ageOfTexts, solution, stop, whenReplaced, withPython } from "./python.js";
+import { markOf } from "./marks.js";
+import { ageOfTexts, stop, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
-import { ownCells, problem, result, resultKey, write } from "./store.js";
+import { worksOn } from "./route.js";
+import { listen, ownCells, problem, result, resultKey, write } from "./store.js";
 import { filled } from "./work.js";
 
 const SECONDS = 45; // without news from a check, on a slow machine; most cases take a tenth of a second
@@ -38,14 +42,23 @@ export class Exercise {
     if (another) this.codes.forEach(({ part, tools }) => part.append(element("div", { class: "page-tools" }, ...tools)));
     section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.said, this.card);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
+    this.after = new After(this);
     this.mark();
+    const keys = this.codes.map(({ key }) => key);
+    listen((key, _, elsewhere) => !elsewhere && keys.includes(key) && worksOn(lesson, exercise));
+    listen((key) => key === resultKey(lesson, exercise) && this.mark());
     this.former = element("p", { class: "exercise-former" }, BEFORE);
     whenReplaced(() => (this.former.hidden = this.judged === this.texts()));
   }
 
-  async check() {
-    if (!this.switch.halt.hidden) return;
+  get written() { return this.codes.some(({ changed }) => changed); }
+  halt() { if (!this.switch.halt.hidden) stop(); }
+
+  // Check the answer; `quiet`: without scrolling to the card. Returns the status, or undefined if there is none.
+  async check({ quiet = false } = {}) {
+    if (!this.switch.halt.hidden) return undefined;
     this.switch.busy(true);
+    worksOn(this.lesson, this.name);
     this.card.replaceChildren();
     this.said.textContent = "";
     try {
@@ -62,10 +75,12 @@ export class Exercise {
         { line: this.line, seconds: SECONDS },
       );
       this.section.dataset.ms = Math.round(performance.now() - began);
-      this.show(found);
+      this.show(found, quiet);
       if (!found.error) this.line.show({ text: problem() }); // a message if the result was not stored
+      return found.stands ? found.status : undefined;
     } catch (error) {
       this.line.show({ text: error.message });
+      return undefined;
     } finally {
       this.switch.busy(false);
     }
@@ -73,7 +88,7 @@ export class Exercise {
 
   texts() { return JSON.stringify(this.codes.map(({ text }) => text)); }
 
-  show(found) {
+  show(found, quiet) {
     if (found.error) return this.line.show({ text: found.error });
     this.card.replaceChildren(cardOf(found, this));
     if (!found.stands) {
@@ -95,33 +110,23 @@ export class Exercise {
     const loaded = asLoaded(this.lesson).length + ownCells(this.lesson).length > 0;
     const best = Math.max(before.loaded && !loaded ? 0 : before.best ?? 0, points);
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, loaded, misconception: name }));
+    if (best >= this.of) noteAnswer(this.lesson, this.name, true);
     this.section.dataset.status = found.status;
-    this.mark();
-    this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
+    if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
     reachable(this.section);
-    this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below the visible part
-    if (found.status === "passed") this.compare();
+    if (!quiet) this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below the visible part
   }
 
-  // After a pass, show the course's solution, if this copy of the book contains it.
-  async compare() {
-    const { text, why } = (await solution(this.lesson))?.exercises[this.name] ?? {};
-    if (!text) return;
-    const inside = [element("pre", {}, text), ...(why ? [element("p", {}, element("b", {}, "Why. "), why)] : [])];
-    this.card.append(element("details", { class: "exercise-own" }, element("summary", {}, "The course's own way"), ...inside));
-  }
-
-  // Store how many hints were opened; each is nested in the one before.
+  // Store how many hints were opened, and whether that were all; each is nested in the one before.
   counted(details) {
-    const asked = Number(details.querySelector("summary")?.textContent.match(/^Hint (\d{1,2})\b/)?.[1]);
+    const [, asked, all] = details.querySelector("summary")?.textContent.match(/^Hint (\d{1,2}) of (\d{1,2})\b/)?.map(Number) ?? [];
     if (!details.open || !asked) return;
     const before = result(this.lesson, this.name) ?? {};
-    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, hints: Math.max(before.hints ?? 0, asked) }));
+    const hinted = before.hinted || asked === all;
+    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, hints: Math.max(before.hints ?? 0, asked), hinted }));
   }
 
   mark() {
-    const { status, best } = result(this.lesson, this.name) ?? {};
-    const place = this.section.querySelector(".exercise-mark");
-    place.textContent = !status || status === "missing" ? "" : best >= this.of ? "✓ solved" : `${best} of ${this.of} points so far`;
+    this.section.querySelector(".exercise-mark").textContent = markOf(this.lesson, this.name, this.of);
   }
 }

@@ -72,12 +72,18 @@ class Live {
         seconds: SECONDS,
       });
       if (found) this.shown(found);
+      else this.refused();
     } catch (error) {
       if (error instanceof Stopped && this.out) this.print(`${this.out.textContent ? "\n" : ""}${error.message}`, "live-error");
       this.line.show({ text: error instanceof Stopped && this.out ? "" : error.message });
     } finally {
       this.switch.busy(false);
     }
+  }
+
+  // Remove the output of a former text: this one did not run.
+  refused() {
+    if (this.built || this.code.changed) this.fresh();
   }
 
   async asked(ask, ready, cells, lessons) {
@@ -87,6 +93,7 @@ class Live {
       this.line.show({ text, link: { words: "this page's notebook", to: "#page-notebook" } });
       return null;
     }
+    if (asLoaded(this.name).some((key) => key.includes("/"))) spoiled(); // code of the page that came from a loaded file
     const answers = {};
     const borrowed = [];
     for (const [slug, names] of plan.answers) {

@@ -1,10 +1,18 @@
 // The reader's progress: on the front page a line for each chapter, in a chapter a line at its top.
 import { element } from "../_reader/element.js";
+import { CheckAll } from "./checkall.js";
+import { dueNow } from "../_reader/dues.js";
+import { chapters } from "./course.js";
+import { everythingTools } from "./everything.js";
 import { asLoaded, loadedKey } from "./loaded.js";
+import { chooser, loadPlanned } from "./loading.js";
+import { listOf } from "./marks.js";
+import { whereToGoOn } from "./route.js";
+import { printRecord } from "./record.js";
 import { inWords, standing } from "./standing.js";
 import { afresh } from "./python.js";
 import { formerKeys, formers, listen, ownCells, ownCellsKey, problem, replacing, undoing, unreadable, write } from "./store.js";
-import { load, save } from "./work.js";
+import { planOf, save } from "./work.js";
 
 export function chapter(box) {
   const { lesson } = box.dataset;
@@ -21,9 +29,10 @@ export function chapter(box) {
     entries.forEach(([one, text]) => write(one, text));
     afresh();
   };
+  const loadedAnswers = () => asLoaded(lesson).filter((one) => !one.includes("/")); // without code of the page
   let shown, before = [];
   const showOwn = () => {
-    const cells = ownCells(lesson), answers = asLoaded(lesson);
+    const cells = ownCells(lesson), answers = loadedAnswers();
     // The reader has replaced a loaded answer. Its code may have changed the running Python, so the next check starts a new one.
     if (before.some((key) => !answers.includes(key))) afresh();
     before = answers;
@@ -42,7 +51,7 @@ export function chapter(box) {
     own.replaceChildren(
       element("p", {}, `${counted.join(" and ")} of a loaded file ${runs} with each check. `,
         ...(cells.length ? [button(cells.length === 1 ? "Leave it out" : "Leave them out", () => replace(replacing(key, null)))] : []), " ",
-        ...(answers.length ? [button(answers.length === 1 ? "Reset the answer" : "Reset the answers", () => replace(asLoaded(lesson).flatMap((one) => replacing(one, null))))] : [])),
+        ...(answers.length ? [button(answers.length === 1 ? "Reset the answer" : "Reset the answers", () => replace(loadedAnswers().flatMap((one) => replacing(one, null))))] : [])),
       ...(cells.length ? [element("details", {}, element("summary", {}, "What your notebook has beside the exercises' cells: it is saved with your work."), ...cells.map(({ source }) => element("pre", { tabindex: 0 }, source)))] : []),
     );
   };
@@ -55,22 +64,37 @@ export function chapter(box) {
       button("Delete it", () => found.forEach(([one]) => write(one, null))),
     ] : [problem(key)]));
   };
-  const file = element("input", { type: "file", accept: ".ipynb,application/x-ipynb+json,.json", hidden: true });
   const tell = async (work) => {
     try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
   };
-  file.addEventListener("change", () => tell(async () => {
-    const [chosen] = file.files;
-    file.value = ""; // so that the same file can be chosen again
-    return load(lesson, chosen);
-  }));
+  const place = element("div"), checking = new CheckAll();
+  // Loading runs nothing; one click checks all that was loaded.
+  const offerCheck = (names) => {
+    const words = names.length === 1 ? "Check it" : `Check all ${names.length}`;
+    const check = element("button", { type: "button", class: "page-button page-main", onclick: () => {
+      place.replaceChildren();
+      checking.run(names);
+    } }, words);
+    place.replaceChildren(element("div", { class: "page-offer" }, check));
+    check.focus();
+  };
+  const load = chooser("Load", ".ipynb,application/x-ipynb+json,.json", async (file) => {
+    const plan = await planOf(lesson, file);
+    const done = await loadPlanned(place, plan);
+    if (plan.names.length && done.startsWith("Loaded")) offerCheck(plan.names);
+    return done;
+  }, tell);
   box.append(
-    element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", undo, " ", said),
+    element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", ...load, " ", undo, " ", checking.button, " ", said),
+    place,
+    checking.said,
     strange,
     element("details", { class: "page-small" },
       element("summary", {}, "Write and check them where they stand, for learning: it gives no credit."),
       element("p", {}, "Python runs in this browser, and nothing is sent anywhere. Your work is saved as the notebook of the chapter's exercises, which can be handed in."),
     ),
+    element("details", { class: "page-small" }, element("summary", {}, "All exercises of this page, with your marks"), listOf(lesson, exercises)),
+    element("details", { class: "page-small" }, element("summary", {}, "One file for all chapters: your answers, results, choices and place"), ...everythingTools()),
     own,
   );
   show();
@@ -78,14 +102,25 @@ export function chapter(box) {
 }
 
 export function front(box) {
-  const lessons = JSON.parse(box.dataset.lessons);
+  const list = element("div");
+  box.hidden = false;
+  box.append(list, ...everythingTools("One file for all chapters, with your answers, results, choices and place: "));
+  const start = document.querySelector(".front-start a");
   const show = () => {
-    const begun = lessons.map((one) => ({ ...one, ...standing(one.slug, one.exercises) })).filter((one) => one.tried);
-    box.hidden = !begun.length;
-    box.replaceChildren(
+    const goOn = whereToGoOn();
+    if (goOn && start) {
+      start.textContent = goOn.words;
+      start.href = goOn.to;
+    }
+    const begun = chapters.map((one) => ({ ...one, ...standing(one.slug, one.exercises) })).filter((one) => one.tried);
+    const due = dueNow().length;
+    list.replaceChildren(
+      ...(due ? [element("p", {}, element("a", { href: "due.html" }, `${due} due today`), ": questions, predictions and exercises that you knew once.")] : []),
+      ...(!begun.length ? [] : [
       element("p", { class: "page-head" }, "Where you are"),
       element("ul", {}, ...begun.map((one) => element("li", {}, element("a", { href: `${one.slug}.html` }, one.title), `: ${inWords(one)}`))),
-    );
+      ...(begun.some(({ solved }) => solved) ? [element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: printRecord }, "Print a record"), element("span", { class: "page-quiet" }, " of what you have solved, for yourself: it gives no credit."))] : []),
+    ]));
   };
   show();
   listen(show);

@@ -1,4 +1,5 @@
-// The reader's progress beside each chapter with exercises in the side bar. The build defines LESSONS.
+// The reader's progress beside each chapter with exercises in the side bar.
+import { chapterOf } from "./course.js";
 import { reach } from "./reach.js";
 import { inWords, standing } from "./standing.js";
 import { listen } from "./store.js";
@@ -6,7 +7,7 @@ import { listen } from "./store.js";
 const marks = [];
 for (const link of document.querySelectorAll("nav.bd-links a.reference.internal")) {
   const name = new URL(link.href, location.href).pathname.split("/").at(-1).replace(/\.html$/, "");
-  const lesson = LESSONS.find(({ slug }) => slug === name);
+  const lesson = chapterOf(name);
   if (!lesson) continue;
   const seen = Object.assign(document.createElement("span"), { className: "page-nav" });
   const read = Object.assign(document.createElement("span"), { className: "visually-hidden" });

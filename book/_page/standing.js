@@ -7,7 +7,7 @@ export function standing(lesson, exercises) {
   return {
     solved,
     tried: found.filter((one) => one.status && one.status !== "missing").length,
-    earned: found.reduce((sum, one) => sum + (one.best ?? 0), 0),
+    earned: found.reduce((sum, one) => sum + Math.min(one.best ?? 0, one.points), 0),
     points: found.reduce((sum, one) => sum + one.points, 0),
     all: found.length,
   };

@@ -32,6 +32,13 @@ export function deleteAside(key) {
   if (taken(key)) localStorage.removeItem(PREFIX + key);
 }
 
+// All keys of our pages, also of values that are kept only while the page is open.
+export function keys() {
+  let found = [];
+  try { found = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)); } catch { /* no storage */ }
+  return [...new Set([...found, ...unkept.keys()])].filter((key) => read(key) !== null).sort();
+}
+
 // Store a value. Returns why it could not be stored, or "".
 function stores(key, value) {
   if (isText(key) && value?.length > MOST.answer) return TOO_LONG;
@@ -142,9 +149,10 @@ const points = (value) => (Number.isFinite(value) ? Math.min(Math.max(value, 0),
 export function result(lesson, exercise) {
   const found = parsed(resultKey(lesson, exercise));
   if (!STATUSES.includes(found?.status)) return null;
-  const { status, best, of, misconception, hints, loaded } = found;
+  const { status, best, of, misconception, hints, hinted, shown, loaded } = found;
   return {
     status, points: points(found.points), of: points(of), best: points(best), hints: Math.floor(points(hints)), loaded: loaded === true,
+    hinted: hinted === true, shown: shown === true, // all hints were opened; the solution was shown before a pass
     misconception: typeof misconception === "string" ? misconception : null,
   };
 }

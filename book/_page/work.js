@@ -1,7 +1,7 @@
 // Fills a lesson's notebook with a page's texts, saves it, and loads one.
-import { element } from "../_reader/element.js";
 import { MOST } from "./limits.js";
 import { loadedKey, withLoaded } from "./loaded.js";
+import { saveFile } from "./loading.js";
 import { afresh, lessonNotebook } from "./python.js";
 import { draftKey, ownCells, ownCellsKey, read, replacing, taken, writeAll } from "./store.js";
 
@@ -29,11 +29,13 @@ export async function filled(slug) {
   return notebook;
 }
 
+// Save the notebook. Returns what it has, in words.
 export async function save(slug) {
-  const text = JSON.stringify(await filled(slug), null, 1) + "\n";
-  const address = URL.createObjectURL(new Blob([text], { type: "application/x-ipynb+json" }));
-  element("a", { href: address, download: `${slug}.ipynb` }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  const notebook = await filled(slug);
+  saveFile(`${slug}.ipynb`, JSON.stringify(notebook, null, 1) + "\n", "application/x-ipynb+json");
+  const answers = new Set(notebook.cells.filter((cell) => solvable(cell) && read(draftKey(cell.id)) !== null).map((cell) => cell.metadata.exercise)).size;
+  const own = ownCells(slug).length;
+  return `Saved ${slug}.ipynb among your downloads, with ${counted(answers, "answer")} of yours${own ? ` and ${counted(own, "cell")} of your own` : ""}.`;
 }
 
 // Split a notebook into the text of each exercise's cell (joined, if an editor has split it) and added or changed code cells
@@ -77,8 +79,8 @@ function checkLimits(name, answers, more) {
   if (all > MOST.loaded) throw new Error(`${name}: the answers and cells have ${inKB(all)}, and a page takes at most ${inKB(MOST.loaded)}. ${NOTHING}`);
 }
 
-// Load all of a file or nothing. Returns what was loaded, in words; throws an Error that says what is wrong with the file.
-export async function load(slug, file) {
+// The plan to load a notebook (loading.js), with the `names` of its answers; throws an Error that says what is wrong with it.
+export async function planOf(slug, file) {
   if (file.size > LARGEST) throw new Error(`${file.name} is larger than a notebook of this course: ${Math.round(file.size / 1e6)} MB.`);
   let theirs;
   try { theirs = JSON.parse(await file.text()); } catch { throw new Error(`${file.name} is no notebook.`); }
@@ -93,12 +95,25 @@ export async function load(slug, file) {
   const aside = answers.find(({ cell }) => taken(draftKey(cell.id)));
   if (aside) throw new Error(`${file.name}: this browser has set aside a text of ${aside.cell.metadata.exercise} that is too long for a page. Nothing was loaded: Reset ${aside.cell.metadata.exercise} first, which deletes that text.`);
   checkLimits(file.name, answers, more);
-  const loaded = answers.map(({ cell, source }) => [draftKey(cell.id), source]);
-  loaded.push([ownCellsKey(slug), more.length ? JSON.stringify(more) : null]);
-  const undo = loaded.some(([key, text]) => ![null, text].includes(read(key))) ? " Undo brings back what it replaced." : "";
-  const marks = withLoaded(slug, answers.map(({ cell, source }) => [cell.id, source]));
-  if (!writeAll([...loaded.flatMap(([key, text]) => replacing(key, text)), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
-  afresh(); // code that ran earlier must not judge the loaded answers
+  const cells = [ownCellsKey(slug), more.length ? JSON.stringify(more) : null];
+  const differs = ([key, text]) => ![null, text].includes(read(key));
+  const keyed = ({ cell, source }) => [draftKey(cell.id), source];
+  const conflicts = () => [...new Set(answers.filter((one) => differs(keyed(one))).map(({ cell }) => cell.metadata.exercise)), ...(differs(cells) ? ["cells of your own"] : [])];
   const rest = more.length ? `, and ${counted(more.length, "cell")} of your own` : "";
-  return `Loaded ${counted(answers.length, "answer")}${rest} of ${file.name}.${undo}`;
+  return {
+    words: `${file.name} has ${counted(answers.length, "answer")}${rest}.`,
+    conflicts: conflicts(),
+    names: [...new Set(answers.map(({ cell }) => cell.metadata.exercise))],
+    commit(keep) {
+      const replaced = conflicts().length;
+      const taking = answers.filter((one) => !keep || !differs(keyed(one)));
+      const loaded = taking.map(keyed);
+      if (!keep || !differs(cells)) loaded.push(cells);
+      const marks = withLoaded(slug, taking.map(({ cell, source }) => [cell.id, source]));
+      if (!writeAll([...loaded.flatMap(([key, text]) => replacing(key, text)), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
+      afresh(); // code that ran earlier must not judge the loaded answers
+      if (keep && replaced) return `Loaded ${counted(taking.length, "answer")} of ${file.name}, and kept ${replaced} of yours.`;
+      return `Loaded ${counted(answers.length, "answer")}${rest} of ${file.name}.${replaced ? " Undo brings back what it replaced." : ""}`;
+    },
+  };
 }

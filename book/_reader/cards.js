@@ -9,7 +9,7 @@ function standing({ slug, quizzes, exercises }) {
   const tried = exercises.map(([name, points]) => ({ ...result(slug, name), points })).filter((one) => one.status && one.status !== "missing");
   const solved = tried.filter((one) => (one.best ?? 0) >= one.points).length;
   const parts = [
-    place && `read to ${place} %`,
+    place && `read ${place} %`,
     asked && `quizzes ${first} of ${quizzes.length}`,
     tried.length && `exercises ${solved} of ${exercises.length}`,
   ].filter(Boolean);

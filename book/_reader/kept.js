@@ -13,10 +13,23 @@ export function chosenIn(slug, id) {
   return { first: found.first === true, chosen: places };
 }
 
+// The parts of a chapter that were on the screen, of PARTS equal ones. Former editions have stored how far one had scrolled.
+export const PARTS = 100;
+export function seenIn(slug, found = parsed(placeKey(slug))) {
+  if (Number.isFinite(found)) return new Set(Array.from({ length: Math.min(PARTS, Math.max(0, Math.round(found))) }, (_, at) => at));
+  if (typeof found !== "string" || !/^[\da-f]{25}$/.test(found)) return new Set();
+  return new Set([...found].flatMap((digit, at) => [0, 1, 2, 3].filter((bit) => parseInt(digit, 16) & (2 ** bit)).map((bit) => 4 * at + bit)));
+}
+// Parts as they are stored: hexadecimal digits, of four parts each.
+export const packed = (parts) =>
+  Array.from({ length: PARTS / 4 }, (_, digit) => [0, 1, 2, 3].reduce((sum, bit) => sum + (parts.includes(4 * digit + bit) ? 2 ** bit : 0), 0).toString(16)).join("");
 // How much of a chapter was read, in per cent.
-export function placeIn(slug) {
-  const found = parsed(placeKey(slug));
-  return Number.isFinite(found) ? Math.min(100, Math.max(0, Math.round(found))) : 0;
+export const placeIn = (slug) => seenIn(slug).size;
+
+// The id of the section where the reader was last; "" if none is known.
+export function sectionIn(slug) {
+  const found = parsed(sectionKey(slug));
+  return typeof found === "string" && /^[\w.-]{1,100}$/.test(found) ? found : "";
 }
 
 // Store a value. Returns a message if that fails, else "".
@@ -35,6 +48,7 @@ export const keepNote = (name, text) => (write(noteKey(name), text || null) ? "T
 export const noteKey = (name) => `note:${name}`;
 export const quizKey = (slug, id) => `quiz:${slug}/${id}`;
 export const placeKey = (slug) => `place:${slug}`;
+export const sectionKey = (slug) => `section:${slug}`;
 
 // Counts of a lesson's quizzes: all, answered, and right at the first try.
 export function score(slug, ids) {

@@ -2,6 +2,7 @@
 // or leaving both link and preview, closes it. Touch follows the link as usual.
 import { element } from "./element.js";
 import { copies, glimpse } from "./glimpse.js";
+import { bookPage } from "./pages.js";
 
 const LINKS = "article a.reference.internal[href]:not(.sd-stretched-link)";
 const REST = 250; // ms on a link before it opens
@@ -10,24 +11,8 @@ const GAP = 6; // px between link and preview
 const EDGE = 8; // px to the window's edges
 
 const here = () => location.href.split("#")[0];
-const fetched = new Map();
-
-// A page of the book; null if it cannot be read: a page opened from the disk may not read other pages.
-function page(address) {
-  if (address === here()) return document;
-  if (location.protocol === "file:" || new URL(address).origin !== location.origin) return null;
-  if (!fetched.has(address)) {
-    const answer = fetch(address)
-      .then(async (response) => (response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : null))
-      .catch(() => null)
-      .then((found) => {
-        if (!found) fetched.delete(address); // the network may be back the next time
-        return found;
-      });
-    fetched.set(address, answer);
-  }
-  return fetched.get(address);
-}
+// A page of the book; null if it cannot be read.
+const page = (address) => (address === here() ? document : bookPage(address));
 
 const inSight = (one) => {
   const { top, bottom, height } = one.getBoundingClientRect();

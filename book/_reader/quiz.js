@@ -1,5 +1,6 @@
 // Quizzes: choose, check, and read the answer to the choice. The score counts first tries.
 import { Choices } from "./choices.js";
+import { noteAnswer } from "./dues.js";
 import { chosenIn, keep, lesson, quizKey, score } from "./kept.js";
 
 class Quiz {
@@ -32,6 +33,7 @@ class Quiz {
     const good = this.show(chosen);
     const before = this.before();
     const refused = keep(this.key, { first: before ? before.first : good, chosen });
+    noteAnswer(lesson(), this.id, good);
     const more = !good && chosen.every((at) => this.right.includes(at)) ? "There is more that is right." : "Not yet: choose again.";
     this.choices.said.textContent = [good ? "Right." : more, this.page.score(), refused].filter(Boolean).join(" ");
   }

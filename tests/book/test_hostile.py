@@ -191,6 +191,7 @@ NO_CARDS = {
 }
 KEPT = {f"backprop:{kind}:ch06-relu_vjp" for kind in ("draft", "before", "before2", "before3")}
 KEPT |= {"backprop:result:ch06_vjps/relu_vjp", "backprop:loaded:ch06_vjps", "backprop:place:ch06_vjps"}
+KEPT |= {"backprop:last", "backprop:section:ch06_vjps", "backprop:due:ch06_vjps/relu_vjp"}
 
 
 def check_says(reader: Reader) -> str:
@@ -324,6 +325,7 @@ def test_a_plan_gives_no_work_of_other_chapters_away(reader: Reader) -> None:
 
 STORED = [MARKUP, json.dumps(MARKUP), "null", "7", "[]", "[null]", "{", json.dumps({"status": MARKUP, "best": MARKUP})]
 STORED += [json.dumps({"status": "passed", "best": MARKUP, "misconception": {}, "hints": "x"})]
+STORED += [json.dumps({"lesson": "ch06_vjps", "exercise": MARKUP}), json.dumps("__proto__"), json.dumps("f" * 25)]
 STORED += [json.dumps([{"before": MARKUP, "source": MARKUP}]), json.dumps({"chosen": [999], "first": MARKUP})]
 
 
@@ -341,7 +343,7 @@ def test_no_stored_value_breaks_a_page_or_becomes_markup(reader: Reader) -> None
             reader.visit(page)
             keys |= set(reader.js("[...asked]"))
         families = {key.split(":")[1] for key in keys if key.startswith("backprop:")}
-        assert {"draft", "result", "own", "quiz", "place"} <= families
+        assert {"draft", "result", "own", "quiz", "place", "section", "last"} <= families
         for value in STORED:
             reader.js(
                 f"for (const key of {json.dumps(sorted(keys))}) localStorage.setItem(key, {json.dumps(value)}); true"
@@ -380,7 +382,7 @@ FORBIDDEN = re.compile(
 )
 ALLOWED = {
     ("picture.js", "DOMParser"),  # of a picture that the worker draws, of which no node gets into the page
-    ("previews.js", "DOMParser"),  # of a page of the book
+    ("pages.js", "DOMParser"),  # of a page of the book
 }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from axe import violations
+from hostile_pages import notebook
 from live_pages import Reader
 
 pytestmark = pytest.mark.slow
@@ -13,7 +15,8 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 WRONG = "def relu_vjp(g, x):\n    return (g * (x >= 0)).astype(x.dtype)\n"
-OURS = ".exercise, .live-tools, .live-out, .live-elsewhere, .page-editor, .page-progress, .page-nav, #page-notebook"
+OURS = ".exercise, .live-tools, .live-out, .live-elsewhere, .page-editor, .page-progress, .page-nav, #page-notebook, "
+OURS += ".page-end, .go-on, #exercises table, .due-today"
 READ = """(violations) => violations.flatMap(({ id, impact, nodes }) =>
   nodes.map(({ target, failureSummary }) => {
     const node = document.querySelector(target.at(-1));
@@ -60,6 +63,48 @@ def test_a_page_at_work(reader: Reader) -> None:
     reader.until("Boolean(document.querySelector('.first-live .live-error'))")
     found = {look_at: look(reader, *look_at) for look_at in LOOKS}
     assert {look_at: told for look_at, told in found.items() if told} == {}
+    assert reader.complaints() == []
+
+
+STORED = {
+    "result:ch06_vjps/relu_vjp": {"status": "passed", "points": 2, "of": 2, "best": 2},
+    "result:ch06_vjps/tanh_vjp": {"status": "failed", "points": 0, "of": 2, "best": 0, "hinted": True},
+    "due:ch06_vjps/relu_vjp": {"due": 0, "log": [[0, 3]]},
+    "section:ch06_vjps": "relu-a-mask",
+    "last": {"lesson": "ch06_vjps", "exercise": "tanh_vjp"},
+}
+"""What a browser has stored of a reader who is under way."""
+
+
+def test_a_page_of_a_reader_under_way(reader: Reader) -> None:
+    """Marks, links to go on, the box at the end, the question before Load, and what is due today."""
+    reader.visit("ch06_vjps.html", 1440, first=True)
+    reader.js(
+        f"for (const [key, value] of Object.entries({json.dumps(STORED)}))"
+        " localStorage.setItem('backprop:' + key, JSON.stringify(value)); true"
+    )
+    quiz = reader.js("document.querySelector('.quiz[id]').id")
+    choice = json.dumps({"first": True, "chosen": [0]})
+    reader.js(f"localStorage.setItem('backprop:quiz:ch06_vjps/{quiz}', {choice!r}); true")
+    found: dict[tuple[str, int, str], list[str]] = {}
+    for page in ("ch06_vjps.html", "index.html", "due.html"):
+        reader.open(f"{reader.address}/{page}", 1440)
+        if page == "due.html":
+            reader.until("Boolean(document.querySelector('.due-item .choice'))")
+        elif page == "ch06_vjps.html":
+            reader.fill(reader.exercise("add_vjp"), "# mine")
+            theirs = notebook({"add_vjp": "# theirs"})
+            reader.js(
+                f"files = new DataTransfer(); files.items.add(new File([{json.dumps(theirs)}], 'theirs.ipynb'));"
+                "input = document.querySelector('.page-progress input'); input.files = files.files;"
+                "input.dispatchEvent(new Event('change')); true"
+            )
+            reader.until("Boolean(document.querySelector('.page-ask'))")
+            assert reader.text(".go-on")
+        reader.js("document.querySelectorAll('.page-progress details').forEach((one) => (one.open = true))")
+        found |= {(page, *at): look(reader, *at) for at in LOOKS}
+    reader.js("localStorage.clear()")
+    assert {at: told for at, told in found.items() if told} == {}
     assert reader.complaints() == []
 
 

@@ -105,6 +105,7 @@ def test_a_cell_that_asks_and_one_that_calls_itself_end_in_one_line(reader: Read
         whole = f"document.querySelector({CELL!r}).innerText"
         reader.until(f"{whole}.includes({said!r})")
         if "Matplotlib" in said:
+            assert reader.text(f"{CELL} .live-out") == "", "the output of the cell that ran before"
             reader.js(f"document.querySelector({CELL + ' .page-line a'!r}).click()")
             assert reader.js("location.hash + document.querySelector(location.hash).innerText").count("notebook") > 1
             assert reader.js("document.querySelector('#page-notebook').open !== false")

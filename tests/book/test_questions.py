@@ -127,7 +127,7 @@ def test_a_browser_that_keeps_nothing_says_so(opened: Browser) -> None:
 
 
 @pytest.mark.parametrize("choice", ["4.0", "6.0"])
-def test_an_output_is_closed_until_one_has_chosen(opened: Browser, choice: str) -> None:
+def test_an_output_is_closed_until_one_has_chosen(opened: Browser, site: str, choice: str) -> None:
     shown = "document.querySelector('.predict-output').open"
     assert not opened.js(shown)
     assert "the gradient is 4.0" not in text(opened, "article")
@@ -139,6 +139,11 @@ def test_an_output_is_closed_until_one_has_chosen(opened: Browser, choice: str) 
     assert "Each addition doubles it." in text(opened, CELL)
     assert "Which is four" in text(opened, CELL)
     assert ("That counts a message twice." in text(opened, CELL)) == (choice == "6.0")
+    said = "As you said:" if choice == "4.0" else "The output is different:"
+    assert text(opened, f"{PREDICT} .choices-said") == said
+    opened.open(site)  # what was predicted is still there
+    assert opened.js(shown)
+    assert opened.js(f"document.querySelector('{PREDICT} .choice input:checked').parentElement.innerText") == choice
 
 
 def test_who_does_not_want_to_predict_is_shown(opened: Browser) -> None:

@@ -1,0 +1,58 @@
+// What stays below an exercise: the course's own way, for readers who have passed or given up, and the next exercise.
+import { element } from "../_reader/element.js";
+import { addressOf, chapterOf, isSolved, shortOf } from "./course.js";
+import { solution } from "./python.js";
+import { around, chapterAfter } from "./route.js";
+import { listen, result, resultKey, write } from "./store.js";
+
+const NONE = "This copy of the book has no solutions.";
+
+export class After {
+  constructor({ section, lesson, name, of }) {
+    Object.assign(this, { lesson, name, of });
+    this.box = element("div", { class: "exercise-after" });
+    this.give = element("button", { type: "button", class: "page-button", onclick: () => this.giveUp() }, "Show the solution");
+    this.own = element("details", { class: "exercise-own" }, element("summary", {}, "The course's own way"), element("div"));
+    this.own.addEventListener("toggle", () => this.own.open && this.fill());
+    section.append(this.box);
+    this.show();
+    listen((key) => key.startsWith(`result:${lesson}/`) && this.show());
+  }
+
+  show() {
+    const { shown, hinted } = result(this.lesson, this.name) ?? {};
+    const solved = isSolved(this.lesson, [this.name, this.of]);
+    const way = solved || shown ? [this.own] : hinted ? [this.give] : [];
+    const parts = [...way, ...(solved ? this.next() : [])];
+    if (parts.length !== this.box.children.length || parts.some((one, at) => !one.isEqualNode(this.box.children[at]))) this.box.replaceChildren(...parts);
+  }
+
+  // The next exercise of the page, or the next chapter, with what was skipped before it.
+  next() {
+    const { next, skipped } = around(this.lesson, this.name);
+    const link = (to, ...words) => element("a", { href: to }, ...words);
+    const exercise = (name) => link(`#${name}`, element("code", {}, name));
+    if (next) return [element("p", { class: "exercise-next" }, "Next: ", exercise(next))];
+    const chapter = chapterAfter(this.lesson);
+    const left = skipped.flatMap((name, at) => [at ? ", " : "", exercise(name)]);
+    const parts = left.length ? ["This was the last exercise of the page. Not solved yet: ", ...left, "."] : ["All exercises of this page are solved."];
+    if (chapter) parts.push(" Next: ", link(addressOf(chapter.slug), `${shortOf(chapter.slug)}, ${chapter.title}`));
+    return [element("p", { class: "exercise-next" }, ...parts)];
+  }
+
+  async fill() {
+    const place = this.own.lastElementChild;
+    if (place.childElementCount) return;
+    const { text, why } = (await solution(this.lesson))?.exercises[this.name] ?? {};
+    if (place.childElementCount) return;
+    place.append(...(text ? [element("pre", { tabindex: 0 }, text)] : [element("p", {}, NONE)]), ...(why ? [element("p", {}, element("b", {}, "Why. "), why)] : []));
+  }
+
+  // The reader wants to see the solution without a pass, which the result says from now on.
+  async giveUp() {
+    if (!(await solution(this.lesson))?.exercises[this.name]?.text) return this.give.replaceWith(element("p", {}, NONE));
+    write(resultKey(this.lesson, this.name), JSON.stringify({ ...result(this.lesson, this.name), shown: true }));
+    this.own.open = true;
+    this.own.querySelector("summary").focus();
+  }
+}

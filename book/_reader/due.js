@@ -1,0 +1,116 @@
+// The page "Due today": brings back quizzes, predictions and passed exercises, each after a time that the algorithm FSRS
+// computes from the reader's former answers. Questions are taken from their chapters, which a page from the disk cannot read.
+import { createEmptyCard, fsrs } from "ts-fsrs";
+import { Choices } from "./choices.js";
+import { comingBack, DAY, dueKey, MOST_LOG } from "./dues.js";
+import { element } from "./element.js";
+import { keep } from "./kept.js";
+import { bookPage } from "./pages.js";
+
+const MOST = 20; // in one day
+const AGAIN = 1, GOOD = 3;
+const scheduler = fsrs({ enable_fuzz: false, enable_short_term: false });
+
+// The time of the next repetition after these answers, at least tomorrow and at most in a year.
+function nextDue(log, now) {
+  const times = [...log].sort(([one], [other]) => one - other);
+  let card = createEmptyCard(new Date(times[0][0]));
+  try {
+    for (const [time, grade] of times) card = scheduler.next(card, new Date(time), grade).card;
+  } catch { return now + DAY; } // a stored value that our pages did not write
+  return Math.min(Math.max(card.due.getTime() || 0, now + DAY * 0.8), now + 365 * DAY);
+}
+
+const day = (time) => new Date(time).toLocaleDateString("en", { day: "numeric", month: "long" });
+const shortOf = (page) => (/^ch\d\d_/.test(page) ? page.slice(0, 4) : page);
+
+function answered({ page, id, log }, grade) {
+  const now = Date.now();
+  const all = [...log, [now, grade]].slice(-MOST_LOG);
+  const due = nextDue(all, now);
+  const refused = keep(dueKey(page, id), { due, log: all });
+  return refused || `It comes back on ${day(due)}.`;
+}
+
+// The question of a quiz or a prediction: { question, lead, options, right, answers, name }, or null.
+function questionOf(found, id) {
+  const box = found?.getElementById(id);
+  if (!box) return null;
+  const all = (within, selector) => [...(within?.querySelectorAll(selector) ?? [])];
+  const own = document.importNode(box, true);
+  if (box.classList.contains("predict")) {
+    const items = all(own, ":scope > .predict-options > li");
+    const answers = all(box.parentElement, ":scope > .cell_output > .predict-output > .quiz-answer").map((one) => document.importNode(one, true));
+    return { question: own.querySelector(".predict-question"), lead: [], options: items, right: items.map((one) => one.classList.contains("right")), answers };
+  }
+  const options = all(own, ":scope > .quiz-option");
+  const [question, ...lead] = [...own.children].filter((one) => !options.includes(one));
+  return {
+    question, lead, options: options.map((one) => one.querySelector("summary")),
+    right: options.map((one) => one.classList.contains("right")), answers: options.map((one) => one.querySelector(".quiz-answer")),
+  };
+}
+
+function asked(one, found, done) {
+  const { question, lead, options, right, answers } = found;
+  const choices = new Choices({ question, lead, options, several: right.filter(Boolean).length > 1, name: `due-${one.page}-${one.id}` });
+  let first = true;
+  choices.checked = () => {
+    const chosen = choices.chosen();
+    const good = right.every((is, at) => is === chosen.includes(at));
+    choices.mark(chosen.map((at) => [at, right[at]]));
+    choices.answer(chosen.map((at) => ({ right: right[at], content: answers[at] })));
+    const said = first ? ` ${answered(one, good ? GOOD : AGAIN)}` : "";
+    choices.said.textContent = `${good ? "Right." : "Not yet: choose again."}${said}`;
+    if (first) done();
+    first = false;
+  };
+  return choices.form;
+}
+
+// An exercise is written again in its chapter; the reader says how it went.
+function written(one, done) {
+  const said = element("span", { role: "status" });
+  const button = (words, grade) => element("button", { type: "button", class: "choices-check", onclick: () => {
+    said.textContent = answered(one, grade);
+    buttons.forEach((each) => (each.disabled = true));
+    done();
+  } }, words);
+  const buttons = [button("I could", GOOD), button("I had to look it up", AGAIN)];
+  return element("div", {}, element("p", {}, "Write ", element("code", {}, one.id), " on paper, or in its chapter after Reset, which Undo takes back. Then compare it with the course's own way there."),
+    element("p", { class: "due-said" }, ...buttons.flatMap((each) => [each, " "]), said));
+}
+
+async function itemOf(one, done) {
+  const link = element("a", { href: `${one.page}.html#${one.id}` }, shortOf(one.page));
+  const kind = /^quiz-/.test(one.id) ? "a question" : /^predict-/.test(one.id) ? "a prediction" : "an exercise";
+  const head = element("p", { class: "due-from" }, link, `, ${kind}`);
+  if (kind === "an exercise") return element("li", { class: "due-item" }, head, written(one, done));
+  const found = await bookPage(new URL(`${one.page}.html`, location.href).href);
+  const question = questionOf(found, one.id);
+  if (found && !question) return null; // a question of a former edition
+  return element("li", { class: "due-item" }, head, question ? asked(one, question, done) : "Answer it again in its chapter: this page cannot read it here.");
+}
+
+async function start(place) {
+  const now = Date.now();
+  const all = comingBack(now);
+  const due = all.filter((one) => one.due <= now);
+  const today = due.slice(0, MOST);
+  const said = element("p", { role: "status" });
+  let left = today.length;
+  const tell = () => {
+    const later = all.filter((one) => one.due > now);
+    const rest = due.length > MOST ? ` ${due.length - MOST} more wait until you come again.` : "";
+    if (left) said.textContent = `${left} due today, of ${all.length} that you have answered or passed.${rest}`;
+    else if (today.length) said.textContent = `Done for today.${rest}`;
+    else said.textContent = all.length ? `Nothing is due today. The next of your ${all.length} comes back on ${day(later[0].due)}.` : "Nothing yet: answer questions and pass exercises in the chapters. They come back here from the next day on.";
+  };
+  const items = await Promise.all(today.map((one) => itemOf(one, () => ((left -= 1), tell()))));
+  left = items.filter(Boolean).length;
+  tell();
+  place.replaceChildren(said, element("ol", { class: "due-list" }, ...items.filter(Boolean)));
+}
+
+const place = document.querySelector(".due-today");
+if (place) start(place);

@@ -1,0 +1,134 @@
+"""What a reader has known comes back: questions, predictions and passed exercises, on the page "Due today"."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from live_pages import Reader
+
+pytestmark = pytest.mark.slow
+
+pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
+
+PAGE = "ch03_accumulation.html"
+DAY = 86_400_000
+SAID = ".due-today [role=status]"
+MARKUP = "<img src=x onerror='window.caught = 1'>"
+
+
+@pytest.fixture(autouse=True)
+def _empty(reader: Reader) -> Iterator[None]:
+    """Clear the storage after each test."""
+    yield
+    reader.js("localStorage.clear()")
+
+
+def due(reader: Reader) -> dict[str, Any]:
+    """The stored repetitions, by page and name."""
+    kept = "Object.entries(localStorage).filter(([key]) => key.startsWith('backprop:due:'))"
+    return {key.removeprefix("backprop:due:"): json.loads(value) for key, value in reader.js(kept)}
+
+
+def later(reader: Reader, days: float) -> None:
+    """Have all repetitions come these days sooner."""
+    for key, found in due(reader).items():
+        log = [[then - days * DAY, grade] for then, grade in found["log"]]
+        value = json.dumps({"due": found["due"] - days * DAY, "log": log})
+        reader.js(f"localStorage.setItem('backprop:due:{key}', {value!r}); true")
+
+
+def list_of(reader: Reader) -> str:
+    reader.open(f"{reader.address}/due.html")
+    reader.until(f"Boolean(document.querySelector({SAID!r})?.innerText)")
+    return reader.text(SAID)
+
+
+def answer(reader: Reader, box: str, right: bool) -> None:
+    """Choose a right or a wrong option of a question in a chapter, and check."""
+    reader.js(
+        f"for (const input of document.querySelectorAll('{box} .choice input')) {{ input.click();"
+        f" document.querySelector('{box} .choices-check').click();"
+        f" if (Boolean(document.querySelector('{box} .choice.right input:checked')) === {json.dumps(right)}) break; }}"
+        "true"
+    )
+
+
+def test_a_question_comes_back_the_next_day_and_then_later_and_later(reader: Reader) -> None:
+    reader.visit(PAGE, first=True)
+    assert list_of(reader).startswith("Nothing yet")
+    reader.visit(PAGE)
+    quiz = reader.js(
+        "[...document.querySelectorAll('.quiz[id]')].find((one) => !one.querySelector('[type=checkbox]')).id"
+    )
+    answer(reader, f"#{quiz}", right=True)
+    assert list_of(reader).startswith("Nothing is due today. The next of your 1 comes back on")
+    waits = []
+    for _ in range(3):
+        later(reader, (next(iter(due(reader).values()))["due"] - time.time() * 1000) / DAY + 0.01)
+        assert list_of(reader).startswith("1 due today, of 1 that you have answered or passed.")
+        assert "ch03, a question" in reader.text(".due-item")
+        answer(reader, ".due-item", right=True)
+        reader.until(f"document.querySelector({SAID!r}).innerText === 'Done for today.'")
+        (found,) = due(reader).values()
+        waits.append((found["due"] - time.time() * 1000) / DAY)
+    assert 0.9 < waits[0] < waits[1] < waits[2], waits
+    assert waits[2] > 7
+    assert reader.faults() == []
+
+
+def test_a_wrong_answer_comes_back_the_next_day(reader: Reader) -> None:
+    reader.visit(PAGE, first=True)
+    guess = reader.js("document.querySelector('.predict[id]').id")
+    answer(reader, f"#{guess}", right=True)
+    later(reader, 30)
+    assert list_of(reader).startswith("1 due today")
+    assert "a prediction" in reader.text(".due-item")
+    wrong = "[...document.querySelectorAll('.due-item .choice input')]"
+    count = reader.js(f"{wrong}.length")
+    for at in range(count):  # the first try counts, and one of the options is right
+        list_of(reader)
+        reader.js(f"{wrong}[{at}].click(); document.querySelector('.due-item .choices-check').click(); true")
+        if "Not yet" in reader.text(".due-item .choices-said"):
+            break
+    (found,) = due(reader).values()
+    assert found["log"][-1][1] == 1
+    assert (found["due"] - time.time() * 1000) / DAY < 1.5
+    assert "comes back on" in reader.text(".due-item .choices-said")
+
+
+def test_a_passed_exercise_comes_back_and_the_front_page_says_so(reader: Reader) -> None:
+    reader.visit("index.html", first=True)
+    passed = json.dumps({"status": "passed", "points": 2, "of": 2, "best": 2})
+    reader.js(f"localStorage.setItem('backprop:result:ch06_vjps/relu_vjp', {passed!r}); true")
+    reader.visit("index.html")
+    assert "1 due today" in reader.text(".page-progress")
+    list_of(reader)
+    assert reader.js("document.querySelector('.due-item a').getAttribute('href')") == "ch06_vjps.html#relu_vjp"
+    reader.js("document.querySelector('.due-item .choices-check').click()")
+    assert "It comes back on" in reader.text(".due-item .due-said")
+    reader.visit("index.html")
+    assert "due today" not in reader.text(".page-progress")
+
+
+STORED = [MARKUP, json.dumps(MARKUP), "null", "[]", "{", json.dumps({"due": MARKUP, "log": []})]
+STORED += [json.dumps({"due": 1e300, "log": []}), json.dumps({"due": 0, "log": [[MARKUP, 3]]})]
+STORED += [json.dumps({"due": 0, "log": [[1e14, 4], [0, 1], [5, 2]]}), json.dumps({"due": 0, "log": [[1, 3]] * 101})]
+
+
+def test_no_stored_repetition_breaks_the_page_or_becomes_markup(reader: Reader) -> None:
+    reader.visit(PAGE, first=True)
+    quiz = reader.js("document.querySelector('.quiz[id]').id")
+    for value in STORED:
+        for name in (f"ch03_accumulation/{quiz}", "ch03_accumulation/__proto__", f"{MARKUP}/x", "nowhere/quiz-1"):
+            reader.js(f"localStorage.setItem('backprop:due:' + {json.dumps(name)}, {json.dumps(value)}); true")
+        assert "due" in list_of(reader) or "yet" in reader.text(SAID), value
+        assert reader.js("window.caught ?? null") is None
+        assert reader.js("document.querySelectorAll('article img[src=x]').length") == 0
+        if "5, 2" in value:
+            reader.js("[...document.querySelectorAll('.due-item button')].forEach((one) => one.click()); true")
+        reader.visit("index.html")
+        assert reader.faults() == [], value
