@@ -6,7 +6,6 @@ come from the lesson's notebook.
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import sys
@@ -15,9 +14,10 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from exercise_rules import fold
+from page_blocks import block
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-from sphinx.writers.html5 import HTML5Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -50,9 +50,11 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
     for exercise in in_pages(docname):
         if exercise.anchor in found:
             places.setdefault(_end(lines, exercise.anchor), []).append(exercise)
-    top = below_the_title(lines)
+    top, first = below_the_title(lines), min(places, default=0)
     for at in sorted({*places, top}, reverse=True):
         put = ["", "```{exercise-progress} " + docname, "```", ""] if at == top else []
+        if places and at == first:
+            put += ["", "```{exercise-rules} " + docname, "```", ""]
         for one in places.get(at, ()):
             put += ["", "```{exercise} " + f"{one.lesson} {one.name}", "```", ""]
         lines[at:at] = put
@@ -80,25 +82,6 @@ def _above_labels(lines: list[str], heading: int) -> int:
     return heading
 
 
-class Block(nodes.General, nodes.Element):
-    """An HTML element with attributes; its children are its content."""
-
-
-def visit_block(self: HTML5Translator, node: Block) -> None:
-    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in node["attributes"].items())
-    self.body.append(f"<{node['tag']}{attributes}>\n")
-
-
-def depart_block(self: HTML5Translator, node: Block) -> None:
-    self.body.append(f"</{node['tag']}>\n")
-
-
-def block(tag: str, *children: nodes.Node, **attributes: str) -> Block:
-    node = Block(tag=tag, attributes={name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()})
-    node += list(children)
-    return node
-
-
 class ExerciseCell(SphinxDirective):
     """`exercise ch06_vjps relu_vjp`: the exercise's contract, and its cells, which the page's script makes editable."""
 
@@ -109,7 +92,8 @@ class ExerciseCell(SphinxDirective):
         exercise = find_lesson(slug).exercise(name)
         file = ROOT / "exercises" / f"{slug}.ipynb"
         self.env.note_dependency(str(file))
-        cells = _cells_of(json.loads(file.read_text(encoding="utf-8"))["cells"], name)
+        notebook = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        cells = _cells_of(notebook, name)
         points = f"{exercise.points:g} {'point' if exercise.points == 1 else 'points'}"
         head = block("p", class_="exercise-head")
         head += block("span", nodes.Text("Exercise"), class_="exercise-kind")
@@ -118,8 +102,10 @@ class ExerciseCell(SphinxDirective):
         head += [nodes.Text(" "), block("span", class_="exercise-mark")]
         worth = {"data_points": f"{exercise.points:g}", "data_tier": exercise.tier}
         section = block("div", head, class_="exercise", data_exercise=name, data_lesson=slug, **worth)
-        for cell in cells:
+        for at, cell in enumerate(cells):
             section += self.of_cell(cell, name)
+            if at == 0:
+                section += fold(notebook)
         short = f"{slug.partition('_')[0]}/{name}"
         where = nodes.paragraph(classes=["exercise-elsewhere"])
         where += [nodes.Text("Solve it in the notebook "), nodes.literal("", f"exercises/{slug}.ipynb")]
@@ -174,7 +160,8 @@ def points(slug: str) -> list[list[Any]]:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_node(Block, html=(visit_block, depart_block))
+    app.setup_extension("page_blocks")
+    app.setup_extension("exercise_rules")
     app.add_directive("exercise", ExerciseCell)
     app.add_directive("exercise-progress", Progress)
     app.connect("source-read", put_exercises)

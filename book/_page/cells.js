@@ -4,9 +4,11 @@ import { Exercise } from "./exercise.js";
 import { livePage } from "./live.js";
 import { chapter, front } from "./progress.js";
 import { afresh } from "./python.js";
+import { rulesIn } from "./rules.js";
 import { listen } from "./store.js";
 
 each(".exercise[data-exercise]", (section) => new Exercise(section));
+each(".exercise-all", rulesIn);
 each(".page-progress[data-lesson]", chapter);
 each(".page-progress[data-lessons]", front);
 livePage();
