@@ -11,7 +11,7 @@ The first item says what the operation computes and stays open; the others are t
 from __future__ import annotations
 
 from docutils import nodes
-from exercise_cells import block
+from page_blocks import block
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 

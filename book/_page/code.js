@@ -7,7 +7,7 @@ export class Code {
   // `still`: the element with the page's code; `key`: names the draft; `run`: called for Ctrl+Enter; `words`: the edit
   // button's text without a draft, and with one.
   constructor(still, key, label, run, words) {
-    Object.assign(this, { still, key: draftKey(key), label, run, words, compared: false, isAnew: () => false });
+    Object.assign(this, { still, key: draftKey(key), label, run, words, compared: false, isAnew: () => false, whenOpened: () => {} });
     this.original = still.querySelector("pre").textContent.replace(/\n$/, "");
     this.page = contentOf(still.querySelector("pre"));
     const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
@@ -54,15 +54,17 @@ export class Code {
   }
 
   async open() {
+    if (!this.opening) this.whenOpened();
     this.opening ??= import("./editor.js").then((editor) => {
       const place = element("div", { class: "page-editor" });
       this.still.after(place);
       this.editor = editor.open(place, this.text, {
         label: this.label,
         run: this.run,
-        changed: (text) => write(this.key, text === this.original ? null : text),
+        changed: (text) => ((this.marked = null), write(this.key, text === this.original ? null : text)),
       });
       this.still.hidden = true;
+      this.mark(this.marked);
       this.buttons();
     }).catch(() => {
       this.opening = undefined; // the next click tries again
@@ -81,6 +83,12 @@ export class Code {
     this.compared = shown;
     this.buttons();
     this.comparing.focus();
+  }
+
+  // Mark a line of the editor, now or when it opens; null removes the mark, and so does typing.
+  mark(line) {
+    this.marked = line;
+    this.editor?.mark(line);
   }
 
   set(text) {

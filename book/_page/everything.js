@@ -1,7 +1,7 @@
 // "Save everything" and "Load everything": one file with all of a reader's progress in this book.
 import { dueKey, dueOf } from "../_reader/dues.js";
 import { element } from "../_reader/element.js";
-import { chosenIn, packed, placeKey, quizKey, sectionIn, sectionKey, seenIn } from "../_reader/kept.js";
+import { chosenIn, noteIn, noteKey, packed, placeKey, quizKey, sectionIn, sectionKey, seenIn } from "../_reader/kept.js";
 import { chapters, shortOf } from "./course.js";
 import { loadedKey, withLoaded } from "./loaded.js";
 import { chooser, loadPlanned, saveFile } from "./loading.js";
@@ -56,7 +56,7 @@ async function planOf(file) {
 
 // The entries for a page's results, choices and places, and for remembering which texts came from the file.
 function beside(name, page, keep, taken) {
-  const { results, choices, due, read: parts, section } = page;
+  const { notes, results, choices, due, read: parts, section } = page;
   const entries = [];
   const loaded = idsOf(name, page).filter(([id]) => taken.has(draftKey(id)));
   if (loaded.length) entries.push([loadedKey(name), withLoaded(name, loaded)]);
@@ -64,6 +64,7 @@ function beside(name, page, keep, taken) {
     const mine = result(name, exercise);
     if (!mine || (!keep && theirs.best >= mine.best)) entries.push([resultKey(name, exercise), JSON.stringify({ ...theirs, loaded: true })]);
   }
+  for (const [exercise, theirs] of notes) if (!noteIn(`${name}/${exercise}`)) entries.push([noteKey(`${name}/${exercise}`), theirs]);
   for (const [id, theirs] of choices) if (!chosenIn(name, id)) entries.push([quizKey(name, id), JSON.stringify(theirs)]);
   for (const [id, theirs] of due) if ((dueOf(name, id)?.log.length ?? 0) < theirs.log.length) entries.push([dueKey(name, id), JSON.stringify({ due: theirs.due, log: theirs.log })]);
   if (parts) entries.push([placeKey(name), JSON.stringify(packed([...seenIn(name), ...seenIn(name, parts)]))]);

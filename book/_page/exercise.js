@@ -2,11 +2,12 @@
 import { noteAnswer } from "../_reader/dues.js";
 import { element } from "../_reader/element.js";
 import { After } from "./after.js";
+import { caseOf, loadsDigits, Printed, scratchCell, tryIts } from "./bench.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
 import { markOf } from "./marks.js";
-import { ageOfTexts, stop, whenReplaced, withPython } from "./python.js";
+import { ageOfTexts, stop, warm, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
 import { worksOn } from "./route.js";
 import { listen, ownCells, problem, result, resultKey, write } from "./store.js";
@@ -15,9 +16,6 @@ import { filled } from "./work.js";
 const SECONDS = 45; // without news from a check, on a slow machine; most cases take a tenth of a second
 const THRICE = 3;
 const BEFORE = "This is about the text that stood here before.";
-// Whether a cell of the reader's loads the digits, whose archive comes only with exercises that need it.
-const loadsDigits = (notebook) =>
-  JSON.parse(notebook).cells.some((cell) => cell.cell_type === "code" && [cell.source].flat().join("").includes("load_digits"));
 const FORMER = "This is about what stood here when the check began. It has changed since, and this is not counted: check it again.";
 
 export class Exercise {
@@ -25,22 +23,31 @@ export class Exercise {
     const { lesson, exercise, points, tier } = section.dataset;
     Object.assign(this, { section, lesson, name: exercise, of: Number(points), tier, mistakes: new Map() });
     const check = () => this.check();
-    this.codes = [...section.querySelectorAll(".exercise-part")].map((part) => {
+    this.codes = [...section.querySelectorAll(".exercise-part")].map((part, at, all) => {
       const still = part.querySelector(".highlight").parentElement;
-      const code = new Code(still, part.dataset.cell, part.dataset.label, check, ["Write", "Go on writing"]);
+      const checkHere = all.length > 1 ? () => this.check({ code }) : check;
+      const code = new Code(still, part.dataset.cell, part.dataset.label, checkHere, ["Write", "Go on writing"]);
+      code.whenOpened = () => warm(this.parts);
       still.addEventListener("click", (event) => event.target.closest("button") || getSelection().toString() || code.open());
       still.classList.add("page-still");
       code.part = part;
       return code;
     });
-    this.switch = new Switch("Check", check, () => stop());
+    this.parts = ["python", "numpy", "grader", lesson, `${lesson}/${exercise}`];
+    this.switch = this.whole = new Switch("Check", check, () => stop());
     this.line = new Line();
     this.card = element("div", { class: "exercise-card" });
     this.said = element("p", { class: "visually-hidden", role: "status" }); // summary of the card for screen readers
     section.querySelector(".exercise-elsewhere").hidden = true;
     const [only, another] = this.codes; // a single cell's buttons go beside Check
-    if (another) this.codes.forEach(({ part, tools }) => part.append(element("div", { class: "page-tools" }, ...tools)));
-    section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.said, this.card);
+    if (another) for (const code of this.codes) {
+      code.switch = new Switch("Check", () => this.check({ code }), () => stop());
+      code.part.append(element("div", { class: "page-tools" }, code.switch.start, code.switch.halt, ...code.tools));
+    }
+    this.end = element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box);
+    section.append(this.end, this.said, this.card);
+    scratchCell(this);
+    tryIts(this);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
     this.after = new After(this);
     this.mark();
@@ -54,17 +61,30 @@ export class Exercise {
   get written() { return this.codes.some(({ changed }) => changed); }
   halt() { if (!this.switch.halt.hidden) stop(); }
 
-  // Check the answer; `quiet`: without scrolling to the card. Returns the status, or undefined if there is none.
-  async check({ quiet = false } = {}) {
+  // The card stands below the part where somebody pressed Check, or at the exercise's end.
+  at(code) {
+    this.switch = code?.switch ?? this.whole;
+    const tools = code?.part.querySelector(":scope > .page-tools") ?? this.end;
+    if (this.line.box.parentElement === tools) return;
+    tools.append(this.line.box);
+    tools.after(this.said, this.card);
+  }
+
+  // Check the answer. `code`: the part where Check was pressed, if it was one's own; `quiet`: without scrolling to the
+  // card. Returns the status, or undefined if there is none.
+  async check({ code, quiet = false } = {}) {
     if (!this.switch.halt.hidden) return undefined;
+    this.at(code);
     this.switch.busy(true);
     worksOn(this.lesson, this.name);
     this.card.replaceChildren();
     this.said.textContent = "";
+    this.markLine(null);
+    const printed = new Printed();
     try {
       const began = performance.now();
       const found = await withPython(
-        ["python", "numpy", "grader", this.lesson, `${this.lesson}/${this.name}`],
+        this.parts,
         async () => ({ notebook: JSON.stringify(await filled(this.lesson)), judged: this.texts(), age: ageOfTexts() }),
         async ({ notebook, judged, age }, ask, ready) => {
           if (loadsDigits(notebook)) await ready(["data"]);
@@ -72,7 +92,7 @@ export class Exercise {
           this.judged = judged;
           return { ...answer, stands: age === ageOfTexts() && judged === this.texts() };
         },
-        { line: this.line, seconds: SECONDS },
+        { line: this.line, out: (text) => printed.add(text), seconds: SECONDS },
       );
       this.section.dataset.ms = Math.round(performance.now() - began);
       this.show(found, quiet);
@@ -82,8 +102,14 @@ export class Exercise {
       this.line.show({ text: error.message });
       return undefined;
     } finally {
+      if (printed.any) this.card.append(printed.box);
       this.switch.busy(false);
     }
+  }
+
+  // Mark the line of the editors that a message is about; null removes the mark.
+  markLine(place) {
+    this.codes.forEach((code, at) => code.mark(place?.part === at + 1 ? place.line : null));
   }
 
   texts() { return JSON.stringify(this.codes.map(({ text }) => text)); }
@@ -91,6 +117,8 @@ export class Exercise {
   show(found, quiet) {
     if (found.error) return this.line.show({ text: found.error });
     this.card.replaceChildren(cardOf(found, this));
+    if (found.case) this.card.append(caseOf(this, found.case));
+    this.markLine(found.line);
     if (!found.stands) {
       this.card.prepend(element("p", { class: "exercise-former" }, FORMER));
       this.said.textContent = `${this.name}: ${FORMER}`;

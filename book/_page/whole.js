@@ -1,6 +1,7 @@
-// All of a reader's progress as one value, for a file: answers, edited code and own cells, results, choices, and places.
+// All of a reader's progress as one value, for a file: answers, edited code and own cells, derivations, results,
+// choices, and places.
 // `backprop save` and `backprop load` write and read the same file (autograder/learning/whole.py).
-import { PARTS, chosenIn, packed, placeIn, sectionIn, seenIn } from "../_reader/kept.js";
+import { MOST_NOTE, PARTS, chosenIn, noteIn, packed, placeIn, sectionIn, seenIn } from "../_reader/kept.js";
 import { dueOf, isDue } from "../_reader/dues.js";
 import { byName, list, matching, number, oneOf, or, record, text, that, whether, whole } from "./bounds.js";
 import { MOST } from "./limits.js";
@@ -21,6 +22,7 @@ const ofAPage = record({
   answers: or(new Map(), byName(NAME, text(MOST.answer), 200)),
   code: or(new Map(), byName(/^\d{1,4}$/, text(MOST.answer), 500)),
   scratch: or(new Map(), byName(NAME, text(MOST.answer), 200)),
+  notes: or(new Map(), byName(NAME, text(MOST_NOTE), 200)),
   own: or([], list(record({ before: text(200), source: text(MOST.own) }), MOST.cells)),
   results: or(new Map(), byName(NAME, ofAResult, 200)),
   choices: or(new Map(), byName(NAME, record({ first: whether, chosen: list(whole(0, 99), 100) }), 500)),
@@ -49,12 +51,12 @@ export function understoodFile(value, name) {
 }
 
 const SCRATCH = /^draft:scratch\/([\w.-]{1,100})\/([\w.-]{1,100})$/;
-const familyOf = (key) => /^(draft|own|result|quiz|place|section|due):([^/]+?)(?:\/(.+))?$/.exec(key) ?? [];
+const familyOf = (key) => /^(draft|own|result|quiz|place|section|due|note):([^/]+?)(?:\/(.+))?$/.exec(key) ?? [];
 
 // What this browser has stored, as the value of a file.
 export function everything(pageOf) {
   const pages = new Map(); // maps, because a stored key may have a name such as __proto__
-  const page = (name) => pages.get(name) ?? pages.set(name, { answers: new Map(), code: new Map(), scratch: new Map(), own: [], results: new Map(), choices: new Map(), due: new Map() }).get(name);
+  const page = (name) => pages.get(name) ?? pages.set(name, { answers: new Map(), code: new Map(), scratch: new Map(), notes: new Map(), own: [], results: new Map(), choices: new Map(), due: new Map() }).get(name);
   for (const key of keys()) {
     const [, kind, name, rest] = familyOf(key);
     const [, lesson, exercise] = SCRATCH.exec(key) ?? [];
@@ -65,6 +67,7 @@ export function everything(pageOf) {
     if (draft !== null && /^\d{1,4}$/.test(rest)) page(name).code.set(rest, draft);
     if (kind === "own" && ownCells(name).length) page(name).own = ownCells(name).map(({ before, source }) => ({ before, source }));
     if (kind === "result" && rest && result(name, rest)) page(name).results.set(rest, result(name, rest));
+    if (kind === "note" && rest && noteIn(`${name}/${rest}`)) page(name).notes.set(rest, noteIn(`${name}/${rest}`));
     if (kind === "quiz" && rest && chosenIn(name, rest)) page(name).choices.set(rest, chosenIn(name, rest));
     if (kind === "due" && rest && dueOf(name, rest)) page(name).due.set(rest, dueOf(name, rest));
     if (kind === "place" && placeIn(name)) page(name).read = packed([...seenIn(name)]);
