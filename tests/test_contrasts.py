@@ -65,9 +65,9 @@ def test_options_and_words_of_the_cases() -> None:
         ({"causal": i % 2 == 0, "n": i}, f"{i} rows", i % 2 == 1) for i in range(6)
     ]
     assert contrast([record(*cases)], []) == "Wrong in all 3 visible cases where causal is True; right in the 3 others."
-    named = ["a tie, one row", "a tie, two rows", "one row", "two rows", "a chain of 3", "a chain of 4"]
+    named = ["a tie, one row", "a tie, two rows", "one row", "two rows", "a chain of 3", "a chain of 4", *"xyz"]
     cases = [({"x": 1.0}, name, not name.startswith("a tie")) for name in named]
-    assert contrast([record(*cases)], []) == "Wrong in both visible cases of “a tie”; right in the 4 others."
+    assert contrast([record(*cases)], []) == "Wrong in both visible cases of “a tie”; right in the 7 others."
     cases = [({"x": 1.0}, name, not name.startswith("a ")) for name in named]
     assert contrast([record(*cases)], []).startswith("Wrong in all 4 visible cases of “a tie” or “a chain”; right")
 

@@ -258,6 +258,22 @@ def test_a_mistake_runs_on_hidden_inputs_only_where_visible_ones_do_not_tell(
     assert found.misconceptions == (() if hidden == 1.0 else ("one",))
 
 
+@pytest.mark.parametrize(("instead", "named"), [("", []), ("upwards", ["a_mistake"])])
+def test_no_mistake_is_named_for_a_property_that_hidden_inputs_alone_lack(instead: str, named: list[str]) -> None:
+    """Formerly a training on other pixels was told of gradients that are never reset: neither step goes downhill."""
+
+    def check(visible: bool) -> Record:
+        with recording(visible=visible, exercise="f") as record:
+            current_record().calls.append(Call("f", ()))
+            expect(visible, "The step does not go downhill.", instead=instead)
+        return record
+
+    records = [check(True), check(False)]
+    mistake = Misconception("f", "a_mistake", "You made a mistake.")
+    found = diagnose(records, {mistake: Evidence(2, lambda i, enough: check(not i))}, None)  # type: ignore[arg-type]
+    assert list(found.misconceptions) == named
+
+
 def test_a_known_mistake_in_another_dtype_is_still_that_mistake() -> None:
     """A dtype may fail where the mistake is right: that the mistake is known to pass there does not rule it out."""
     half = np.array([0.5], np.float32), np.array([0.5])

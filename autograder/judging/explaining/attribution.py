@@ -41,7 +41,8 @@ def explaining(records: list[Record], misconceptions: dict[Misconception, Eviden
 
     `records` may be those of the first checks alone, the visible ones. These decide as a rule, and do not depend on the
     salt. Mistakes are run on hidden inputs if no visible check fails, if several mistakes give all visible values, or
-    if a hidden check ended otherwise than its visible twin.
+    if a hidden check ended otherwise than its visible twin. Where hidden checks alone fail, and for properties that
+    either hold or do not, no mistake is named: many lack the same property.
 
     Two mistakes in one function match no known mistake. Then the result is the mistakes that give every value of one
     failing check and contradict no other, for the first such check where they all have the same message; and those
@@ -52,6 +53,10 @@ def explaining(records: list[Record], misconceptions: dict[Misconception, Eviden
     deciding = visible if enough else records
     possible = {known: theirs for known, theirs in misconceptions.items() if theirs.may_be_in(records)}
     failing = _failing(deciding)
+    if not any(record.visible and not record.passed for record in records) and not any(
+        _is_distinctive(records[i]) for i in failing
+    ):
+        return Explaining(whole=False)
     # if checks are slow, compare the other failing ones last: most mistakes are ruled out before
     last = [] if thorough else failing[1:]
     found = _giving_all(deciding, possible, failing, last)
@@ -184,6 +189,16 @@ def _can_identify(record: Record) -> bool:
 def _fails_one_property(record: Record) -> bool:
     """Whether a check's only failure is one property, which many mistakes lack."""
     return len(record.failures) == 1 < len(record.comparisons) and record.failures[0].property_only
+
+
+def _is_distinctive(record: Record) -> bool:
+    """Whether a failing check saw wrong values, or says in which way a property fails, or how the answer ended."""
+    ways = (failure.got for failure in record.failures if failure.property_only)
+    return (
+        has_wrong_values(record)
+        or record.ended_by is not None
+        or any(not isinstance(way, bool) and way for way in ways)
+    )
 
 
 def has_wrong_values(record: Record) -> bool:

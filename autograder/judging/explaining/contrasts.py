@@ -38,7 +38,7 @@ FAR = 10.0
 MOST_LEVELS = 4
 """An argument with more values is no option: one value of many is had by few cases."""
 MANY = 5
-"""A single case's name tells something if so many others are right."""
+"""Names of cases tell something of one case, or of cases with several names, if so many others are right."""
 MOST_WORDS = 3
 """If more words are needed to name the cases, they have nothing in common."""
 MOST_KINDS = 2
@@ -78,7 +78,7 @@ def contrast(records: Iterable[Record], parameters: Iterable[str]) -> str:
     _without_rare_options(cases)
     one, other = _separating(wrong, right), _separating(right, wrong) if len(wrong) > LEAST else []
     other = [] if any(had.trivial for had, _ in other) else other
-    if not one and not other and len(wrong) >= LEAST:
+    if not one and not other and len(wrong) >= LEAST and len(right) >= MANY:
         words = sorted(
             {had for case in wrong for had, _ in case.properties if had.tier == WORDS and "=" not in had.one}
         )

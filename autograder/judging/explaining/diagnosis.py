@@ -126,7 +126,8 @@ def diagnose(
 
 def _contrast(records: Sequence[Record], shown: Record, reference: Reference) -> list[str]:
     """What sets the failing visible cases apart, a line or none."""
-    signature = reference.signatures.get(shown.exercise)
+    scenarios = any(call.scenario for record in records for call in record.calls)  # others' arguments are all shown
+    signature = reference.signatures.get(shown.exercise) if scenarios else None
     said = contrast(records, signature.parameters if signature else ())
     return [said] if said else []
 
