@@ -130,6 +130,10 @@ def test_one_file_holds_everything_and_another_browser_takes_it(reader: Reader) 
     load(reader, notebook({"tanh_vjp": "# t"}, ["import math"]))
     reader.fill(reader.exercise("relu_vjp"), RIGHT)
     assert "passed" in reader.checked("relu_vjp")
+    reader.js(
+        "field = document.querySelector('.rule-note'); field.value = 'my sum'; field.dispatchEvent(new Event('input'));"
+        "true"
+    )
     cell = "document.querySelector(\"[class*='live-cell-']\").className.match(/live-cell-(\\d+)/)[1]"
     at = reader.js(cell)
     reader.js(f"localStorage.setItem('backprop:draft:ch06_vjps/{at}', 'print(1)'); true")
@@ -146,12 +150,13 @@ def test_one_file_holds_everything_and_another_browser_takes_it(reader: Reader) 
     reader.js(f"document.querySelector('#{guess} .choice input').click()")
     reader.js(f"document.querySelector('#{guess} .choices-check').click()")
     reader.visit("index.html")  # which notes nothing of its own
-    kinds = "^backprop:(draft|own|result|quiz|due|place|section|last)"
+    kinds = "^backprop:(draft|own|note|result|quiz|due|place|section|last)"
     kept = f"Object.fromEntries(Object.entries(localStorage).filter(([key]) => /{kinds}/.test(key)))"
     before = reader.js(kept)
     assert {key.split(":")[1] for key in before} == {
         "draft",
         "own",
+        "note",
         "result",
         "quiz",
         "due",
@@ -226,6 +231,7 @@ REFUSED: dict[str, str] = {
 }
 REFUSED_IN_A_PAGE = {
     "a choice": a_file({"choices": {"quiz-1": {"first": True, "chosen": [MARKUP]}}}),
+    "a long derivation": a_file({"notes": {"relu_vjp": "x" * 5001}}),
     "what was read": a_file({"read": MARKUP}),
     "a section": a_file({"section": MARKUP}),
     "the last exercise": a_file(last={"lesson": MARKUP, "exercise": "x"}),
@@ -245,6 +251,7 @@ def test_no_file_of_progress_breaks_a_page_or_becomes_markup(reader: Reader) -> 
     hostile = {
         "answers": {"ch06-relu_vjp": MARKUP, "__proto__": "#", "constructor": MARKUP},
         "code": {"3": MARKUP},
+        "notes": {"relu_vjp": MARKUP, "__proto__": MARKUP},
         "own": [{"before": MARKUP, "source": MARKUP}],
         "results": {"relu_vjp": RESULT | {"best": 1000, "misconception": MARKUP}, "__proto__": RESULT},
         "choices": {"quiz-1": {"first": True, "chosen": [99]}, "__proto__": {"first": True, "chosen": []}},
