@@ -4,11 +4,13 @@
 # Two sums hide behind one `+=`. Inside one backward pass, a value that was used several times gets the sum of what its
 # uses send back: that is the chain rule. Across backward passes, `.grad` adds up because nobody cleared it: that is a
 # choice, and a useful one. Six functions keep the two apart: on a graph of numbers, on arrays, and in a training loop.
-# Arrays may be views, such as transposes. Read along in [the chapter](../book/ch03_accumulation.md).
+# Read along in [the chapter](../book/ch03_accumulation.md).
 #
 # `Node(value, parents, local_gradients)` is the graph of the first chapter: `parents` are the nodes it was computed
 # from, `local_gradients` the derivative with respect to each, in the same order; a parent that was used twice stands
 # there twice. `.grad` is `None` until somebody sets it. `add`, `mul` and `power` make nodes from nodes.
+#
+# Arrays may be views, such as transposes.
 
 # %%
 import numpy as np

@@ -73,6 +73,54 @@ def test_a_failed_import_costs_only_its_own_exercise(monkeypatch: pytest.MonkeyP
     assert (found.status, found.message) == ("error", "read_torch_graph cannot be checked here: it needs torch.")
 
 
+def _page(source: str) -> Submission:
+    return Submission.of_cells("page", [source])
+
+
+def test_what_cannot_be_graded_is_told_as_in_a_worker() -> None:
+    """A dict with numbers as keys: forgotten quotes. A page said that the function raised WireError."""
+    (found,) = _graded(_page("def forward(a, b, c):\n    return {a: a, b + 0.5: b}\n"), "forward")
+    assert found.message.startswith("forward returned something that cannot be graded: a dict with a key of type float")
+
+
+def test_an_import_of_what_is_not_here_is_told_as_in_a_worker() -> None:
+    (found,) = _graded(_page("def forward(a, b, c):\n    import no_such_package\n"), "forward")
+    assert found.status == "forbidden"
+    assert found.message.startswith("forward imports no_such_package, which this lesson does not allow (cell 1")
+    (found,) = _graded(
+        _page("import no_such_package\ndef forward(a, b, c):\n    return no_such_package.f()\n"), "forward"
+    )
+    assert "no_such_package is not among the packages that are allowed here" in found.message
+
+
+LOOPS = {
+    "a loop": "while True: pass",
+    "a loop over lines": "n = 0\n    while True:\n        n += 1",
+    "a recursion of many paths": "x = lambda n: n > 0 and (x(n - 1) or x(n - 1))\n    x(60)",
+}
+
+
+@pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS)
+def test_an_endless_call_ends_with_its_case(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.judging.here.LEAST_SECONDS", 0.2)
+    monkeypatch.setattr("autograder.judging.here.SLOWER", 0)
+    (found,) = _graded(_page(f"def forward(a, b, c):\n    {body}\n"), "forward")
+    assert found.status == "timeout"
+    assert found.message.startswith("forward did not return within 0.2 seconds.\nforward(a, b, c)")
+    assert found.hint
+    (found,) = _graded(_with(), "forward")
+    assert found.status == "passed"
+
+
+def test_a_cell_that_does_not_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.judging.here.CELL_SECONDS", 0.2)
+    right = "def forward(a, b, c):\n    return {'d': a * b, 'e': a * b + c, 'L': (a * b + c) ** 2}\n"
+    found = _graded(
+        Submission.of_cells("page", ["n = 0\nwhile True:\n    n += 1", right]), "forward", "backward_by_hand"
+    )
+    assert [one.status for one in found] == ["passed", "missing"]
+
+
 def test_the_judge_needs_no_processes() -> None:
     """Until a worker is requested, it imports neither psutil nor any module that Pyodide lacks."""
     program = (
@@ -98,16 +146,20 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     (tmp_path / "right.py").write_bytes((ROOT / "solutions" / f"{SLUG}.py").read_bytes())
     text = (tmp_path / "right.py").read_text(encoding="utf-8")
     (tmp_path / "wrong.py").write_text(text.replace("gradients[parent] += ", "gradients[parent] = "), encoding="utf-8")
+    endless = "def forward(a, b, c):\n    while True: pass\n"
+    (tmp_path / "endless.py").write_text(endless, encoding="utf-8")
     places = [str(ROOT / "tests" / "in_pyodide.mjs"), *map(str, (PYODIDE, WHEELS / NUMPY, sys.prefix, tmp_path))]
     found = subprocess.run(
-        ["node", *places, f"{SLUG}:right.py", f"{SLUG}:wrong.py"],
+        ["node", *places, f"{SLUG}:right.py", f"{SLUG}:wrong.py", f"{SLUG}:endless.py:forward"],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
     assert found.returncode == 0, found.stdout[-1500:] + found.stderr[-1500:]
-    right, wrong = json.loads(found.stdout.splitlines()[-1])
+    right, wrong, endless_one = json.loads(found.stdout.splitlines()[-1])
+    assert endless_one["forward"][0] == "timeout"
+    assert endless_one["forward"][2].startswith("forward did not return within 30 seconds.\nforward(a, b, c)")
     of_numpy = {exercise.name for exercise in LESSON.exercises if "torch" not in exercise.environment.packages}
     assert {name for name, (status, *_) in right.items() if status == "passed"} == of_numpy
     assert {name for name, (status, *_) in wrong.items() if status == "passed"} == of_numpy - {"reverse_sweep"}

@@ -14,9 +14,10 @@ import pytest
 from autograder.judging.records.errors import CheckError
 from autograder.notebook import card
 from autograder.page import check as page_check
-from autograder.page.check import check, in_a_page
+from autograder.page.check import check
 from autograder.page.live import State, answers_of, plan
 from autograder.page.needs import free, needed, statements
+from autograder.page.relabelled import in_a_page
 from autograder.submission import parse_submission
 
 ROOT = Path(__file__).parents[1]

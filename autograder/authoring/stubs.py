@@ -25,6 +25,7 @@ from nbgrader.preprocessors import (
     LockCells,
 )
 
+from autograder.authoring.builds_on import builds_on, with_needs
 from autograder.authoring.regions import BEGIN, END, HANDED_OUT, regions
 from autograder.authoring.taken_out import without_taken_out
 from autograder.authoring.tree import AuthoringError
@@ -119,6 +120,7 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
     due: list[NotebookNode] = []
     source = _read_source(lesson, solutions)
     _link(source, lesson, published())
+    _say_needs(source, lesson)
     how = _how_it_works(lesson, source)
     if source[0].cell_type != "markdown":
         built.append(how)
@@ -154,6 +156,19 @@ def _link(cells: list[NotebookNode], lesson: Lesson, places: Published) -> None:
     if colab and texts:
         install = f"%pip install -q git+{places.repository}"
         texts[0].source += f"\n\n[Open in Colab]({colab}); there, run `{install}` in a cell of your own first."
+
+
+def _say_needs(cells: list[NotebookNode], lesson: Lesson) -> None:
+    """Name the exercises that each exercise builds on, in the text below its heading."""
+    sources: dict[str, str] = {}
+    for cell in cells:
+        if name := cell.metadata.get("exercise"):
+            sources[name] = f"{sources.get(name, '')}\n{cell.source}"
+    needs = builds_on(sources, [exercise.name for exercise in lesson.exercises])
+    for cell in cells:
+        heading = re.match(r"## `([\w.]+)`", cell.source) if cell.cell_type == "markdown" else None
+        if heading and heading[1] in needs:
+            cell.source = with_needs(cell.source, needs[heading[1]])
 
 
 def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:

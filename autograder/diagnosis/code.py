@@ -105,6 +105,11 @@ def exactly(value: Any, *, tensors: bool = False) -> str | None:
     return None
 
 
+def exactly_if_small(value: Any) -> str | None:
+    """`exactly`, and None for data of more than `MOST_ENTRIES` entries."""
+    return exactly(value) if _size(value) <= MOST_ENTRIES else None
+
+
 def _array_exactly(array: np.ndarray, value: Any, tensors: bool) -> str | None:
     kind = array.dtype.kind
     if kind not in "biufc":

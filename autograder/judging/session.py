@@ -264,8 +264,7 @@ class Judge:
             calls_wrong: a wrong exercise that it calls; empty if none.
             repair: as in `diagnose`.
         """
-        items = self.items_of(exercise.name)
-        if not items:
+        if not (items := self.items_of(exercise.name)):
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         share = earned_share(exercise, items, records)
         self.progress.say(f"{exercise.name}: looking for what explains the answer{wrong_so_far(items, records)}")
@@ -296,6 +295,7 @@ class Judge:
             checks=[check_result(item, record) for item, record in zip(items, records, strict=True)],
             misconceptions=list(diagnosis.misconceptions),
             code=diagnosis.code,
+            case=diagnosis.case,
         )
 
     def require_reference_passes(self, item: pytest.Item) -> None:

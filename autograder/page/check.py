@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import autograder.page.wide  # noqa: F401  # before the worker records NumPy's functions
@@ -15,9 +13,12 @@ from autograder.collection import with_judge
 from autograder.judging.here import graded_here
 from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
+from autograder.page.bench import without_untrue
 from autograder.page.card import shown
+from autograder.page.relabelled import in_a_page
+from autograder.page.traces import place_in
 from autograder.places import Places
-from autograder.submission import Submission, SubmissionError, parse_submission
+from autograder.submission import SubmissionError, parse_submission
 from course.syllabus import find_lesson
 
 Say = Callable[[str], object]
@@ -69,19 +70,8 @@ def check(slug: str, exercise: str, notebook: str, say: Say = lambda text: None)
         return {"error": str(error)}
     finally:
         _say.clear()
-    return shown(judge.lesson.exercise(exercise), result)
-
-
-def in_a_page(submission: Submission) -> Submission:
-    """Relabel a submission's cells by exercise: a page does not show a notebook's cell numbers."""
-    parts, seen, cells = Counter(cell.exercise for cell in submission.cells), Counter[str](), []
-    for cell in submission.cells:
-        if cell.exercise:
-            seen[cell.exercise] += 1
-            part = f", part {seen[cell.exercise]}" if parts[cell.exercise] > 1 else ""
-            cell = replace(cell, label=f"cell {cell.exercise}{part}")
-        cells.append(cell)
-    return replace(submission, name="this page", cells=tuple(cells))
+    case = without_untrue(slug, exercise, result.case)
+    return shown(judge.lesson.exercise(exercise), result) | {"case": case, "line": place_in(result.message, exercise)}
 
 
 def as_json(slug: str, exercise: str, notebook: str, say: Say) -> str:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from autograder.page.needs import Statement, free, imports, needed, parsed, statements
+from autograder.page.quiet import Nowhere
 from autograder.worker.lines import lines_of
 
 ELSEWHERE = {"torch": "PyTorch", "matplotlib": "Matplotlib", "IPython": "IPython", "myst_nb": "the book's own tools"}
@@ -104,7 +105,7 @@ class State:
             return {"error": told(error), "above": 0 if place == HERE else one.cell + 1, "ran": 0}
         self._forget(cells[at])
         shown = {"value": "" if value is None else repr(value), "ran": len({one.cell for one in before})}
-        return shown | _picture(value)
+        return shown | drawn_by(value)
 
     def _take(self, answers: Mapping[str, ModuleType]) -> None:
         """Install the lessons' modules; mark statements that imported a replaced one as outdated."""
@@ -133,7 +134,7 @@ class State:
 
     def _above(self, one: Statement, label: str) -> None:
         quiet = sys.stdout
-        sys.stdout = _Nowhere()
+        sys.stdout = Nowhere()
         try:
             self._execute("\n" * (one.line - 1) + one.source, label)
         finally:
@@ -163,7 +164,7 @@ class State:
         self.given |= dict.fromkeys(bound)
 
 
-def _picture(value: Any) -> dict[str, str]:
+def drawn_by(value: Any) -> dict[str, str]:
     """The value's `_repr_svg_`, if it has one. The page's `picture.js` keeps only shapes and text of it."""
     draws = getattr(type(value), "_repr_svg_", None)
     return {"picture": str(draws(value))} if callable(draws) else {}
@@ -172,14 +173,6 @@ def _picture(value: Any) -> dict[str, str]:
 def no_input(prompt: object = "") -> NoReturn:
     """Replaces `input`, because a page's Python cannot wait for an answer."""
     raise EOFError("a page cannot ask with input(); write the value into the code")
-
-
-class _Nowhere:
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None:
-        pass
 
 
 def _remember(source: str, label: str) -> None:

@@ -232,6 +232,11 @@ def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
     return Failure(type(error).__name__[:80], bases, message[:1000], place, line[:200], trace[-4000:])
 
 
+def unreadable(problem: Failure) -> Failure:
+    """The failure of a call whose value cannot be sent, given why."""
+    return Failure("UnreadableResult", [], problem.message or problem.kind, "", "", "")
+
+
 def _place(label: str, line: int | None) -> str:
     """Name a line, counted within its cell in a notebook, or from the top of a file."""
     return f"line {line}" if label.startswith("line ") else f"{label}, line {line}"

@@ -64,8 +64,27 @@ class AllowedImports(importlib.abc.MetaPathFinder):
         return self._refuse(fullname)
 
     def _refuse(self, fullname: str) -> NoReturn:
-        self.asked.append(fullname)
-        raise ModuleNotFoundError(f"{fullname} is not among the packages that are allowed here", name=fullname)
+        _refuse(fullname, self.asked)
+
+
+class MissingPackages(importlib.abc.MetaPathFinder):
+    """The last finder where nothing else limits imports: refuses what is missing, in the words of `AllowedImports`.
+
+    Args:
+        asked: gets the names of modules that a submission tried to import.
+    """
+
+    def __init__(self, asked: list[str]) -> None:
+        self.asked = asked
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
+        if path is None and _asked_by_submission():
+            _refuse(fullname, self.asked)
+
+
+def _refuse(fullname: str, asked: list[str]) -> NoReturn:
+    asked.append(fullname)
+    raise ModuleNotFoundError(f"{fullname} is not among the packages that are allowed here", name=fullname)
 
 
 def _asked_by_submission() -> bool:

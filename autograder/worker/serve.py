@@ -15,7 +15,7 @@ from typing import Any
 from autograder.worker import native, wire
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.dispatcher import Dispatcher, snapshot
-from autograder.worker.execution import Failure, Program, failure
+from autograder.worker.execution import Program, failure, unreadable
 from autograder.worker.interrupts import TooLong
 from autograder.worker.messages import Answer, Call, Request
 from autograder.worker.tampering import noted
@@ -166,9 +166,7 @@ class Conversation(Dispatcher):
         try:
             frame = wire.encode(message, self.refer, wire.ANSWER)
         except BaseException as error:  # the value is hostile, too large or too deep: say so instead
-            problem = failure(error)
-            told = Failure("UnreadableResult", [], problem.message or problem.kind, "", "", "")
-            frame = wire.encode({"failure": told.as_data()})
+            frame = wire.encode({"failure": unreadable(failure(error)).as_data()})
         self.channel.hold(frame)
 
     def function(self, number: int) -> Callable[..., Any]:

@@ -6,7 +6,6 @@ come from the lesson's notebook.
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import sys
@@ -15,9 +14,10 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from exercise_rules import fold
+from page_blocks import block
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-from sphinx.writers.html5 import HTML5Translator
 
 BOOK = Path(__file__).resolve().parents[1]
 ROOT = BOOK.parent
@@ -50,10 +50,13 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     lines = source[0].splitlines()
     places = _places(docname, source[0])
-    top, last = below_the_title(lines), lines.index(NEXT) if NEXT in lines else None
+    top, first = below_the_title(lines), min(places, default=0)
+    last = lines.index(NEXT) if NEXT in lines else None
     for at in sorted({*places, top, *([] if last is None else [last])}, reverse=True):
         put = ["", "```{exercise-progress} " + docname, "```", ""] if at == top else []
         put += ["", "```{exercise-end} " + docname, "```", ""] if at == last else []
+        if places and at == first:
+            put += ["", "```{exercise-rules} " + docname, "```", ""]
         for one in places.get(at, ()):
             put += ["", "```{exercise} " + f"{one.lesson} {one.name}", "```", ""]
         lines[at:at] = put
@@ -100,25 +103,6 @@ def _above_labels(lines: list[str], heading: int) -> int:
     return heading
 
 
-class Block(nodes.General, nodes.Element):
-    """An HTML element with attributes; its children are its content."""
-
-
-def visit_block(self: HTML5Translator, node: Block) -> None:
-    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in node["attributes"].items())
-    self.body.append(f"<{node['tag']}{attributes}>\n")
-
-
-def depart_block(self: HTML5Translator, node: Block) -> None:
-    self.body.append(f"</{node['tag']}>\n")
-
-
-def block(tag: str, *children: nodes.Node, **attributes: str) -> Block:
-    node = Block(tag=tag, attributes={name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()})
-    node += list(children)
-    return node
-
-
 class ExerciseCell(SphinxDirective):
     """`exercise ch06_vjps relu_vjp`: the exercise's contract, and its cells, which the page's script makes editable."""
 
@@ -129,7 +113,8 @@ class ExerciseCell(SphinxDirective):
         exercise = find_lesson(slug).exercise(name)
         file = ROOT / "exercises" / f"{slug}.ipynb"
         self.env.note_dependency(str(file))
-        cells = _cells_of(json.loads(file.read_text(encoding="utf-8"))["cells"], name)
+        notebook = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        cells = _cells_of(notebook, name)
         points = f"{exercise.points:g} {'point' if exercise.points == 1 else 'points'}"
         head = block("p", class_="exercise-head")
         head += block("span", nodes.Text("Exercise"), class_="exercise-kind")
@@ -139,8 +124,10 @@ class ExerciseCell(SphinxDirective):
         head += [nodes.Text(" "), block("a", nodes.Text("#"), **link), block("span", class_="exercise-mark")]
         worth = {"data_points": f"{exercise.points:g}", "data_tier": exercise.tier}
         section = block("div", head, class_="exercise", id_=name, data_exercise=name, data_lesson=slug, **worth)
-        for cell in cells:
+        for at, cell in enumerate(cells):
             section += self.of_cell(cell, name)
+            if at == 0:
+                section += fold(notebook)
         short = f"{slug.partition('_')[0]}/{name}"
         where = nodes.paragraph(classes=["exercise-elsewhere"])
         where += [nodes.Text("Solve it in the notebook "), nodes.literal("", f"exercises/{slug}.ipynb")]
@@ -202,7 +189,8 @@ def rows(slug: str) -> list[list[Any]]:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_node(Block, html=(visit_block, depart_block))
+    app.setup_extension("page_blocks")
+    app.setup_extension("exercise_rules")
     app.add_directive("exercise", ExerciseCell)
     app.add_directive("exercise-progress", Progress)
     app.add_directive("exercise-end", End)

@@ -7,9 +7,11 @@ import { livePage } from "./live.js";
 import { markTable } from "./marks.js";
 import { chapter, front } from "./progress.js";
 import { afresh } from "./python.js";
+import { rulesIn } from "./rules.js";
 import { listen } from "./store.js";
 
 each(".exercise[data-exercise]", (section) => exercises.push(new Exercise(section)));
+each(".exercise-all", rulesIn);
 each(".page-progress[data-lesson]", chapter);
 each(".page-progress[data-lessons]", front);
 each("#exercises table", markTable);

@@ -60,9 +60,10 @@ export class Code {
       this.editor = editor.open(place, this.text, {
         label: this.label,
         run: this.run,
-        changed: (text) => write(this.key, text === this.original ? null : text),
+        changed: (text) => ((this.marked = null), write(this.key, text === this.original ? null : text)),
       });
       this.still.hidden = true;
+      this.mark(this.marked);
       this.buttons();
     }).catch(() => {
       this.opening = undefined; // the next click tries again
@@ -81,6 +82,12 @@ export class Code {
     this.compared = shown;
     this.buttons();
     this.comparing.focus();
+  }
+
+  // Mark a line of the editor, now or when it opens; null removes the mark, and so does typing.
+  mark(line) {
+    this.marked = line;
+    this.editor?.mark(line);
   }
 
   set(text) {

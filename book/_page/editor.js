@@ -3,8 +3,8 @@ import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { Annotation, Compartment, EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { Annotation, Compartment, EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 // The classes of the page's own code, which its stylesheet colours for both themes.
@@ -18,6 +18,19 @@ const colours = HighlightStyle.define([
 
 const difference = new Compartment();
 const given = Annotation.define(); // marks texts that the page sets: storing them again could overwrite newer typing in another tab
+const raised = Decoration.line({ class: "page-raised" });
+const marking = StateEffect.define();
+// The line that raised, until the text changes.
+const marked = StateField.define({
+  create: () => Decoration.none,
+  update: (shown, { docChanged, effects, state }) => {
+    const [effect] = effects.filter((one) => one.is(marking));
+    if (!effect) return docChanged ? Decoration.none : shown;
+    const there = effect.value !== null && effect.value <= state.doc.lines;
+    return there ? Decoration.set([raised.range(state.doc.line(effect.value).from)]) : Decoration.none;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
 const STUB = /raise NotImplementedError\(.*\)/; // selected at the start, so that typing replaces it
 
 // `run` is called for Ctrl+Enter and Shift+Enter, `changed` with the text after each change.
@@ -32,7 +45,7 @@ export function open(parent, text, { label, run, changed }) {
       extensions: [
         lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
         EditorState.tabSize.of(4), indentUnit.of("    "), python(), syntaxHighlighting(colours),
-        difference.of([]),
+        difference.of([]), marked,
         keymap.of([
           { key: "Mod-Enter", run: act }, { key: "Shift-Enter", run: act },
           ...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab,
@@ -52,6 +65,7 @@ export function open(parent, text, { label, run, changed }) {
       const shown = original === null ? [] : (await import("./difference.js")).from(original);
       view.dispatch({ effects: difference.reconfigure(shown) });
     },
+    mark(line) { view.dispatch({ effects: marking.of(line ?? null) }); },
     focus() { view.focus(); },
   };
 }

@@ -2,6 +2,7 @@
 import { noteAnswer } from "../_reader/dues.js";
 import { element } from "../_reader/element.js";
 import { After } from "./after.js";
+import { caseOf, loadsDigits, Printed, scratchCell, tryIts } from "./bench.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
@@ -15,9 +16,6 @@ import { filled } from "./work.js";
 const SECONDS = 45; // without news from a check, on a slow machine; most cases take a tenth of a second
 const THRICE = 3;
 const BEFORE = "This is about the text that stood here before.";
-// Whether a cell of the reader's loads the digits, whose archive comes only with exercises that need it.
-const loadsDigits = (notebook) =>
-  JSON.parse(notebook).cells.some((cell) => cell.cell_type === "code" && [cell.source].flat().join("").includes("load_digits"));
 const FORMER = "This is about what stood here when the check began. It has changed since, and this is not counted: check it again.";
 
 export class Exercise {
@@ -41,6 +39,8 @@ export class Exercise {
     const [only, another] = this.codes; // a single cell's buttons go beside Check
     if (another) this.codes.forEach(({ part, tools }) => part.append(element("div", { class: "page-tools" }, ...tools)));
     section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.said, this.card);
+    scratchCell(this);
+    tryIts(this);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
     this.after = new After(this);
     this.mark();
@@ -61,6 +61,8 @@ export class Exercise {
     worksOn(this.lesson, this.name);
     this.card.replaceChildren();
     this.said.textContent = "";
+    this.markLine(null);
+    const printed = new Printed();
     try {
       const began = performance.now();
       const found = await withPython(
@@ -72,7 +74,7 @@ export class Exercise {
           this.judged = judged;
           return { ...answer, stands: age === ageOfTexts() && judged === this.texts() };
         },
-        { line: this.line, seconds: SECONDS },
+        { line: this.line, out: (text) => printed.add(text), seconds: SECONDS },
       );
       this.section.dataset.ms = Math.round(performance.now() - began);
       this.show(found, quiet);
@@ -82,8 +84,14 @@ export class Exercise {
       this.line.show({ text: error.message });
       return undefined;
     } finally {
+      if (printed.any) this.card.append(printed.box);
       this.switch.busy(false);
     }
+  }
+
+  // Mark the line of the editors that a message is about; null removes the mark.
+  markLine(place) {
+    this.codes.forEach((code, at) => code.mark(place?.part === at + 1 ? place.line : null));
   }
 
   texts() { return JSON.stringify(this.codes.map(({ text }) => text)); }
@@ -91,6 +99,8 @@ export class Exercise {
   show(found, quiet) {
     if (found.error) return this.line.show({ text: found.error });
     this.card.replaceChildren(cardOf(found, this));
+    if (found.case) this.card.append(caseOf(this, found.case));
+    this.markLine(found.line);
     if (!found.stands) {
       this.card.prepend(element("p", { class: "exercise-former" }, FORMER));
       this.said.textContent = `${this.name}: ${FORMER}`;

@@ -7,3 +7,6 @@ export const MOST = { answer: 50_000, cells: 200, own: 200_000, loaded: 250_000,
 export const LONGEST = 2_500_000; // characters of a message: a picture has up to a million, some of which JSON escapes
 export const LETTERS = 4_000_000; // characters of all messages that answer one question
 export const MOST_BYTES = 2 ** 26; // bytes of compiled bytecode, the only message that is not text
+
+export const SHOWN = 100_000; // characters of a run's output that a page shows
+export const PRINTED = 10_000; // characters of what an answer printed during a check

@@ -3,13 +3,12 @@ import { element } from "../_reader/element.js";
 import { Code, Line, Switch } from "./code.js";
 import { each } from "./each.js";
 import { lessonNotebook, needData, NO_NETWORK, solution, spoiled, stop, Stopped, withPython } from "./python.js";
-import { drawing } from "./picture.js";
 import { asLoaded } from "./loaded.js";
+import { Output } from "./output.js";
 import { draftKey, ownCells, read } from "./store.js";
 import { filled } from "./work.js";
 
 const SECONDS = 600;
-const MOST = 100_000; // characters of output that a page shows
 const HERE = new URL(".", import.meta.url);
 
 let page; // all code of the page, including hidden cells: { cells: [...], lessons: [...] }
@@ -27,10 +26,17 @@ class Live {
     this.switch = new Switch("Run", run, () => stop());
     this.line = new Line();
     this.switch.start.classList.remove("page-main");
+    this.choice = element("button", { type: "button", class: "page-button page-quiet", hidden: true, onclick: () => this.choose() });
     this.code.reset = () => this.reset();
     this.code.isAnew = () => Boolean(this.built);
-    this.tools = element("div", { class: "page-tools live-tools" }, this.switch.start, this.switch.halt, ...this.code.tools, this.line.box);
+    this.tools = element("div", { class: "page-tools live-tools" }, this.switch.start, this.switch.halt, this.choice, ...this.code.tools, this.line.box);
     box.querySelector(".cell_input").after(this.tools);
+  }
+
+  // Change between the reader's own answers, which a cell calls where they are written, and the course's.
+  choose() {
+    this.courses = !this.courses;
+    this.run();
   }
 
   // Restore the build's code and output.
@@ -47,17 +53,10 @@ class Live {
   // Replace the build's output by an empty one for the reader's run.
   fresh() {
     this.built ??= [...this.box.querySelectorAll(":scope > .cell_output")].map((one) => ((one.hidden = true), one));
-    this.out ??= element("pre", { class: "live-out", role: "group", tabindex: "0", "aria-label": "Output" });
-    this.out.replaceChildren();
-    this.tools.after(this.out);
+    this.out ??= new Output();
+    this.out.clear();
+    this.tools.after(this.out.box);
     this.code.buttons();
-  }
-
-  print(text, kind) {
-    if (this.out.textContent.length > MOST) return;
-    const cut = this.out.textContent.length + text.length > MOST;
-    this.out.append(element("span", { class: kind ?? false }, cut ? text.slice(0, MOST - this.out.textContent.length) + "\n… and more, which is not shown" : text));
-    this.out.scrollTop = this.out.scrollHeight;
   }
 
   async run() {
@@ -68,13 +67,13 @@ class Live {
       const texts = () => cells.map((cell, at) => this.all.find((one) => one.at === at)?.code.text ?? cell);
       const found = await withPython(["python", "grader"], texts, (now, ask, ready) => this.asked(ask, ready, now, lessons), {
         line: this.line,
-        out: (text) => this.print(text),
+        out: (text) => this.out.print(text),
         seconds: SECONDS,
       });
       if (found) this.shown(found);
       else this.refused();
     } catch (error) {
-      if (error instanceof Stopped && this.out) this.print(`${this.out.textContent ? "\n" : ""}${error.message}`, "live-error");
+      if (error instanceof Stopped && this.out) this.out.print(`${this.out.text ? "\n" : ""}${error.message}`, "live-error");
       this.line.show({ text: error instanceof Stopped && this.out ? "" : error.message });
     } finally {
       this.switch.busy(false);
@@ -95,22 +94,26 @@ class Live {
     }
     if (asLoaded(this.name).some((key) => key.includes("/"))) spoiled(); // code of the page that came from a loaded file
     const answers = {};
-    const borrowed = [];
+    const lent = { missing: [], chosen: [], own: [] };
     for (const [slug, names] of plan.answers) {
       // code that ran here earlier could forge the plan to get more of the reader's work than the page's code imports
       if (!lessons.includes(slug) || !cells.some((cell) => cell.includes(slug))) throw new Error(`This page's code does not import ${slug}.`);
       const missing = await unwritten(slug, names);
       if (slug !== this.name && (asLoaded(slug).length || ownCells(slug).length)) spoiled();
-      const solved = missing.length ? await solution(slug) : null;
+      const solved = missing.length || this.courses ? await solution(slug) : null;
       if (missing.length && !solved) {
         this.line.show({ text: `This cell calls ${missing.join(" and ")}, ${missing.length > 1 ? "exercises" : "an exercise"} that you have not written yet.` });
         return null;
       }
-      borrowed.push(...missing);
-      const own = names.filter((name) => !missing.includes(name));
+      const written = names.filter((name) => !missing.includes(name));
+      const own = this.courses && solved ? [] : written;
+      lent.missing.push(...missing);
+      lent[own.length ? "own" : "chosen"].push(...written);
       answers[slug] = JSON.stringify({ notebook: JSON.stringify(await filled(slug)), own, solved: solved?.module ?? null });
     }
-    this.borrowed = [...new Set(borrowed)];
+    this.lent = Object.fromEntries(Object.entries(lent).map(([whose, names]) => [whose, [...new Set(names)]]));
+    this.choice.hidden = !(this.lent.own.length || this.lent.chosen.length);
+    this.choice.textContent = this.lent.chosen.length ? "Use mine" : "Use the course's";
     const lessonsUsed = Object.keys(answers);
     if (plan.numpy || lessonsUsed.length) await ready(["numpy"]);
     if (plan.data || (await needData(lessonsUsed))) await ready(["data"]);
@@ -123,12 +126,12 @@ class Live {
     const said = [];
     if (above) said.push("A cell above, which this one needs, ended in an error.");
     if (ran) said.push(`Ran first what it needs of ${ran} ${ran === 1 ? "cell" : "cells"} above.`);
-    if (this.borrowed.length) said.push(`${this.borrowed.join(" and ")}: the course's own, as yours ${this.borrowed.length > 1 ? "are" : "is"} not written yet.`);
-    const drawn = picture && drawing(picture);
-    if (drawn) this.out.append(drawn, element("details", {}, element("summary", {}, "As text"), value ?? ""));
-    else if (value) this.print(value);
-    if (error) this.print(error, "live-error");
-    this.line.show({ text: said.join(" ") || (this.out.textContent ? "" : "It ran, and printed nothing.") });
+    const { missing, chosen, own } = this.lent;
+    if (own.length) said.push(`${own.join(" and ")}: yours.`);
+    if (chosen.length) said.push(`${chosen.join(" and ")}: the course's own.`);
+    if (missing.length) said.push(`${missing.join(" and ")}: the course's own, as yours ${missing.length > 1 ? "are" : "is"} not written yet.`);
+    this.out.result({ value, picture, error });
+    this.line.show({ text: said.join(" ") || (this.out.text ? "" : "It ran, and printed nothing.") });
   }
 }
 

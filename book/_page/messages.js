@@ -40,12 +40,17 @@ const blocks = (depth) => list((value) => {
   return record({ cause: text(LINE), rest: text(PAGE) })(value);
 }, 50);
 
+// A line of an exercise's cells, to mark in its editor.
+const place = maybe(record({ part: number(1, 100), line: number(1, 1_000_000) }));
+
 const card = record({
   status: oneOf(STATUSES),
   points: number(0, 1000),
   misconception: maybe(text(200)),
   message: text(PAGE),
   blocks: blocks(1),
+  case: maybe(text(PAGE)), // only ever handed back to a worker
+  line: place,
 });
 const error = record({ error: text(LINE) });
 
@@ -53,6 +58,8 @@ const error = record({ error: text(LINE) });
 export const ANSWERS = {
   prepare: record({}),
   check: (value) => (Object.hasOwn(plain(value), "error") ? error(value) : { ...card(value), error: "" }),
+  look: record({ lines: maybe(text(PAGE)), error: maybe(text(PAGE)), line: place }),
+  scratch: record({ value: maybe(text(PAGE)), picture: maybe(text(10 * PAGE)), error: maybe(text(PAGE)), line: place }),
   plan: record({ elsewhere: text(200), answers: byName(list(name, 100), 20), numpy: whether, data: whether }),
   run: record({ value: maybe(text(PAGE)), picture: maybe(text(10 * PAGE)), error: maybe(text(PAGE)), ran: number(0, 1000), above: maybe(number(0, 1000)) }),
 };

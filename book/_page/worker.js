@@ -117,7 +117,20 @@ const ACTIONS = {
   },
   check({ lesson, exercise, notebook }) {
     const module = python.pyimport("autograder.page.check");
-    return JSON.parse(module.as_json(lesson, exercise, notebook, (say) => tell({ say })));
+    const found = JSON.parse(module.as_json(lesson, exercise, notebook, (say) => tell({ say })));
+    flush(); // what the answer printed
+    return found;
+  },
+  // The reader's answers outside of a check: on the case of a card, or called by code of the reader's own.
+  look({ lesson, exercise, notebook, case: given }) {
+    const found = JSON.parse(python.pyimport("autograder.page.bench").look_as_json(lesson, exercise, notebook, given));
+    flush();
+    return found;
+  },
+  scratch({ lesson, exercise, notebook, code }) {
+    const found = JSON.parse(python.pyimport("autograder.page.bench").scratch_as_json(lesson, exercise, notebook, code));
+    flush();
+    return found;
   },
   plan: ({ cells, at, lessons }) =>
     JSON.parse(python.pyimport("autograder.page.live").plan_as_json(JSON.stringify(cells), at, JSON.stringify(lessons))),

@@ -9,12 +9,12 @@ from autograder.judging.asking.plain_copy import NotPlain, plain_copy
 from autograder.judging.asking.prefetched import Prefetched, called
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.asking.transport import revive
-from autograder.judging.records.errors import Crashed
+from autograder.judging.records.errors import Crashed, LearnerError
 from autograder.submission import Submission
 from autograder.wording import clean
 from autograder.worker import wire
 from autograder.worker.dispatcher import Dispatcher
-from autograder.worker.execution import failure
+from autograder.worker.execution import failure, unreadable
 from autograder.worker.messages import Answer, Call
 
 
@@ -36,7 +36,7 @@ class LocalRun:
         self._dispatcher = _LocalDispatcher()
         self._dispatcher.program = _Functions(functions, module)
         self._dispatcher.scenarios = scenarios or {}
-        self._ended: dict[str, Crashed] = {}
+        self._ended: dict[str, LearnerError] = {}
 
     def ask(self, request: Call, seconds: float) -> Answer:
         """The answer to a call; there is no time limit.
@@ -98,7 +98,8 @@ class _LocalDispatcher(Dispatcher):
         try:
             frame = wire.encode(answer, self.refer, wire.ANSWER)
         except wire.WireError as error:
-            frame = wire.encode({"value": None, "failure": failure(error).as_data(), "changed": [], "forbidden": []})
+            told = unreadable(failure(error))
+            frame = wire.encode({"value": None, "failure": told.as_data(), "changed": [], "forbidden": []})
         decoded: Answer = wire.decode(frame, revive)
         return decoded
 

@@ -16,9 +16,9 @@ from autograder.judging.explaining.attribution import explaining, order_of_showi
 from autograder.judging.explaining.evidence import Evidence
 from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.relations import likeliest_relations
-from autograder.judging.explaining.shown_case import call_shown, code_of, smallest_case
+from autograder.judging.explaining.shown_case import call_shown, case_of, code_of, smallest_case
 from autograder.judging.records.errors import Crashed, Missing, Raised, TimedOut
-from autograder.judging.records.record import Call, Record
+from autograder.judging.records.record import Call, Comparison, Record
 from autograder.judging.records.summary import summary
 from autograder.judging.records.withheld import said_of
 
@@ -36,6 +36,8 @@ class Diagnosis:
     misconceptions: tuple[str, ...] = ()
     code: str = ""
     """A program that makes the shown call, with every digit; empty if none can be written."""
+    case: str = ""
+    """The same call and what was compared, as `case_of` writes it."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def diagnose(
     if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
         last.append(summary(failing[-1]))
     called: Call | None = None
+    first: Comparison | None = None
     if not shown.visible:
         lines += [] if any(record.visible for record in failing) else ["The visible cases pass."]
         lines.append(said_of(shown))
@@ -110,6 +113,7 @@ def diagnose(
         "\n".join([*lines, *last]),
         explanation.misconceptions if explanation else tuple(known.name for known in found),
         code=code_of(called) if shown.visible else "",
+        case=case_of(called, first) if shown.visible else "",
     )
 
 

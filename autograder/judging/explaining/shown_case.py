@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
 from autograder.diagnosis.case import is_self_explanatory, readable, render_case
-from autograder.diagnosis.code import case_code
+from autograder.diagnosis.code import case_code, exactly, exactly_if_small
 from autograder.diagnosis.equality import mismatch
 from autograder.judging.checking.reference import Reference
 from autograder.judging.records.record import Call, Comparison, Record, paired
@@ -94,3 +95,25 @@ def code_of(call: Call | None) -> str:
     if call is None or call.scenario:
         return ""
     return case_code(call.function, call.arguments, positional=call.positional, tensors=call.tensors)
+
+
+def case_of(call: Call | None, comparison: Comparison | None) -> str:
+    """The call that `code_of` writes down, in parts, and what was compared of it, as JSON; empty if `code_of` is.
+
+    A page calls the learner's function with it again. Its keys: `function`, `arguments` (pairs of a name and code),
+    `positional`, `got` and `expected` (code, or null if there is none), `names` of the outputs, `rtol`, `atol`.
+    """
+    if call is None or not code_of(call) or call.tensors:
+        return ""
+    compared = comparison if comparison is not None and not comparison.property_only else None
+    parts = {
+        "function": call.function,
+        "arguments": [[name, exactly(value)] for name, value in call.arguments],
+        "positional": call.positional,
+        "got": exactly_if_small(compared.got) if compared else None,
+        "expected": exactly_if_small(compared.expected) if compared else None,
+        "names": list(compared.names) if compared else [],
+        "rtol": float(compared.rtol) if compared else 0.0,
+        "atol": float(compared.atol) if compared else 0.0,
+    }
+    return json.dumps(parts)

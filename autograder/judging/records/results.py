@@ -42,6 +42,8 @@ class ExerciseResult:
     """All known mistakes that the message names; `misconception` is set if there is only one."""
     code: str = ""
     """Code of the shown call with every digit, for the learner at the keyboard; not stored."""
+    case: str = ""
+    """The shown call and what was compared, as JSON, for a page that makes it again; not stored."""
     grader_version: str = ""
     """Hash of everything that affects this exercise's points; a result with another hash is graded again."""
 
@@ -72,7 +74,7 @@ class SubmissionResult:
         """The result as plain data; docs/grading.md documents the keys."""
         exercises = [
             {
-                **{key: value for key, value in vars(one).items() if key != "code"},
+                **{key: value for key, value in vars(one).items() if key not in ("code", "case")},
                 "checks": [dict(vars(check)) for check in one.checks],
                 "misconceptions": [*one.misconceptions],
             }

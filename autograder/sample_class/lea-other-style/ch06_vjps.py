@@ -6,8 +6,10 @@ check = lesson("ch06_vjps")
 # %% [markdown]
 # # VJPs, one op at a time
 #
-# Backward rules, one for each op. `g` is always the upstream gradient `dL/dy`, in the shape of the output `y`; the rule
-# turns it into the gradient of each input. NumPy only. Read along in the chapter (`backprop read ch06` shows it).
+# Backward rules, one for each op. NumPy only. Read along in the chapter (`backprop read ch06` shows it).
+#
+# `g` is always the upstream gradient `dL/dy`, in the shape of the output `y`; the rule turns it into the gradient of
+# each input.
 #
 # Everywhere: arguments are arrays, of floats unless it is said, and stay unchanged. Some are views, such as transposes.
 # Where an op is defined for 0-d and empty ones, they come too; no mean, maximum or softmax runs along an empty axis. A

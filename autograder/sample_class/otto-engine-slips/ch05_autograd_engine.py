@@ -75,6 +75,8 @@ check("unbroadcast")  # core, 2 points
 #
 # The cells below attach their methods to the class. After a change in the class cell run all cells below it again.
 #
+# Builds on your `unbroadcast`.
+#
 # Chapter section: `backprop read ch05/Tensor`
 
 # %% exercise="Tensor" part="the tape"
@@ -329,6 +331,8 @@ check("Tensor")  # core, 8 points
 # picture(lambda x: x * x + x * x, x=Tensor(3.0, requires_grad=True))
 # ```
 #
+# Builds on your `Tensor`.
+#
 # Chapter section: `backprop read ch05/Tensor.backward`
 
 # %%
@@ -399,6 +403,8 @@ check("Tensor.backward")  # core, 5 points
 # ends with an exception (which goes on to the caller). So blocks may be nested. `no_grad()` alone, without `with`,
 # changes nothing.
 #
+# Builds on your `Tensor`.
+#
 # Chapter section: `backprop read ch05/no_grad`
 
 # %% exercise="no_grad"
@@ -419,6 +425,8 @@ check("no_grad")  # core, 2 points
 # ## `Tensor.detach`
 #
 # A leaf that requires no gradient and **shares** the tensor's data: no copy. The tensor itself stays as it is.
+#
+# Builds on your `Tensor`.
 #
 # Chapter section: `backprop read ch05/Tensor.detach`
 
@@ -443,6 +451,8 @@ check("Tensor.detach")  # stretch, 1 point
 # argument: that changes nothing but what it returns.
 #
 # `t.hooks` is there already, an empty tuple. Your `backward` has to call what you put into it: go back and let it.
+#
+# Builds on your `Tensor`.
 #
 # Chapter section: `backprop read ch05/Tensor.register_hook`
 
@@ -490,6 +500,8 @@ check("Tensor.register_hook")  # stretch, 3 points
 # - It replaces them, on the 211 images, by those of another training: the network learns what that training learned.
 # - There, each array of more than 32 numbers that grads move gets the gradient of what you call `Tensor.backward` on,
 #   through a product in which two of these arrays meet, as the layers of a network do.
+#
+# Builds on your `Tensor`, `Tensor.backward` and `no_grad`.
 #
 # Chapter section: `backprop read ch05/train_digits`
 

@@ -1,0 +1,142 @@
+"""A reader looks inside an answer: Run this case, what a check printed, a scratch cell, the line that raised."""
+
+from __future__ import annotations
+
+import pytest
+from live_pages import Reader
+from page_axe import LOOKS, look
+
+pytestmark = pytest.mark.slow
+
+pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
+
+PAGE = "ch06_vjps.html"
+WRONG = "def relu_vjp(g, x):\n    print('seen', x.shape)\n    return (g * (x >= 0)).astype(x.dtype)\n"
+RAISES = "def relu_vjp(g, x):\n    y = x\n    return y.nope\n"
+CELL = ".first-live"
+SCRATCH = ".exercise-scratch"
+
+
+def test_run_this_case_shows_what_the_answer_prints_and_returns(reader: Reader) -> None:
+    reader.visit(PAGE)
+    relu, case = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".exercise-case")
+    reader.fill(relu, WRONG)
+    reader.checked("relu_vjp")
+    reader.press(case, "Run this case")
+    reader.until(f"Boolean(document.querySelector({case + ' mark'!r}))")
+    said = reader.text(f"{case} .live-out")
+    assert said.startswith("seen (2,)\n")
+    assert "expected" in said
+    assert reader.js(f"document.querySelector({case + ' mark'!r}).textContent").startswith("*-0.7")
+    # the text as it is now is run, not that of the check
+    reader.fill(relu, WRONG.replace(">=", ">"))
+    reader.press(case, "Run this case")
+    reader.until(f"document.querySelector({case + ' .live-out'!r}).innerText.includes('right')")
+    assert reader.complaints() == []
+
+
+def test_what_a_check_printed_is_folded_below_the_card_and_bounded(reader: Reader) -> None:
+    reader.remain(PAGE)
+    relu = reader.exercise("relu_vjp")
+    reader.fill(relu, WRONG.replace("'seen'", "'seen' * 3000"))
+    reader.checked("relu_vjp")
+    printed = reader.exercise("relu_vjp", ".exercise-printed")
+    reader.until(f"Boolean(document.querySelector({printed!r}))")
+    assert not reader.js(f"document.querySelector({printed!r}).open")
+    said = str(reader.js(f"document.querySelector({printed + ' .live-out'!r}).textContent"))
+    assert said.startswith("seenseen")
+    assert "which is not shown" in said
+    assert len(said) < 11_000
+    reader.fill(relu, WRONG.replace("    print('seen', x.shape)\n", ""))
+    reader.checked("relu_vjp")
+    assert not reader.js(f"Boolean(document.querySelector({printed!r}))")
+
+
+def test_the_line_that_raised_is_marked_until_the_text_changes(reader: Reader) -> None:
+    reader.remain(PAGE)
+    relu = reader.exercise("relu_vjp")
+    reader.fill(relu, RAISES)
+    reader.checked("relu_vjp")
+    marked = reader.exercise("relu_vjp", ".page-raised")
+    reader.until(f"Boolean(document.querySelector({marked!r}))")
+    assert reader.text(marked).strip() == "return y.nope"
+    reader.fill(relu, WRONG)
+    assert not reader.js(f"Boolean(document.querySelector({marked!r}))")
+
+
+def test_a_scratch_cell_calls_the_reader_s_functions_and_is_kept(reader: Reader) -> None:
+    reader.remain(PAGE)
+    scratch = reader.exercise("relu_vjp", SCRATCH)
+    reader.fill(reader.exercise("relu_vjp", ".exercise-part"), WRONG)
+    reader.js(f"document.querySelector({scratch!r}).open = true")
+    reader.fill(scratch, "relu_vjp(np.ones(2), np.array([0., 1]))")
+    reader.press(scratch, "Run")
+    reader.until(f"document.querySelector({scratch + ' .live-out'!r}).innerText.includes('array([1., 1.])')")
+    assert "seen (2,)" in reader.text(f"{scratch} .live-out")
+    reader.visit(PAGE)
+    reader.js(f"document.querySelector({scratch!r}).open = true")
+    assert "np.ones(2)" in reader.text(scratch)
+    take = "(blob) => (blob.text().then((text) => (saved = text)), 'about:blank')"
+    reader.js(
+        f"window.saved = null; URL.createObjectURL = {take}; HTMLAnchorElement.prototype.click = () => {{}}; true"
+    )
+    reader.press(".page-progress", "Save my work")
+    reader.until("Boolean(saved)")
+    assert "np.ones(2)" not in reader.js("saved")
+
+
+def test_an_endless_scratch_is_stopped(reader: Reader) -> None:
+    reader.remain(PAGE)
+    scratch = reader.exercise("relu_vjp", SCRATCH)
+    reader.js(f"document.querySelector({scratch!r}).open = true")
+    reader.fill(scratch, "print('begun', flush=True)\nwhile True:\n    pass")
+    reader.press(scratch, "Run")
+    reader.until(f"document.querySelector({scratch + ' .live-out'!r}).innerText.includes('begun')")
+    reader.press(scratch, "Stop")
+    reader.until(f"document.querySelector({scratch + ' .live-out'!r}).innerText.includes('Stopped')")
+    reader.press(scratch, "Reset")
+
+
+def test_a_case_of_a_text_that_was_replaced_is_not_run(reader: Reader) -> None:
+    """Code that a reader has thrown away may have said what the case is."""
+    reader.remain(PAGE)
+    relu, case = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".exercise-case")
+    reader.fill(reader.exercise("relu_vjp", ".exercise-part"), WRONG)
+    reader.checked("relu_vjp")
+    assert reader.js(f"document.querySelector({case + ' .page-tools'!r}).hidden") is False
+    reader.press(relu, "Reset")
+    assert reader.js(f"document.querySelector({case + ' .page-tools'!r}).hidden") is True
+
+
+def test_a_cell_of_the_page_uses_mine_or_the_course_s(reader: Reader) -> None:
+    reader.remain(PAGE)
+    reader.js("document.querySelector(\"[class*='live-cell-']\").classList.add('first-live')")
+    reader.fill(reader.exercise("relu_vjp", ".exercise-part"), "def relu_vjp(g, x):\n    return 'mine'\n")
+    reader.fill(CELL, "import ch06_vjps as vjps\nprint(vjps.relu_vjp(np.ones(2), np.array([0., 1])))")
+    reader.press(CELL, "Run")
+    reader.until(f"document.querySelector({CELL + ' .live-out'!r})?.innerText.includes('mine')")
+    assert "relu_vjp: yours." in reader.text(f"{CELL} .page-line")
+    reader.press(CELL, "Use the course's")
+    reader.until(f"document.querySelector({CELL + ' .live-out'!r}).innerText.includes('[0. 1.]')")
+    assert "relu_vjp: the course's own." in reader.text(f"{CELL} .page-line")
+    reader.press(CELL, "Use mine")
+    reader.until(f"document.querySelector({CELL + ' .live-out'!r}).innerText.includes('mine')")
+    reader.press(CELL, "Reset")
+
+
+def test_axe_finds_nothing_in_any_of_it(reader: Reader) -> None:
+    reader.remain(PAGE, 1440)
+    relu = reader.exercise("relu_vjp", ".exercise-part")
+    reader.fill(relu, RAISES.replace("y = x", "print(x)"))
+    reader.checked("relu_vjp")
+    case, scratch = reader.exercise("relu_vjp", ".exercise-case"), reader.exercise("relu_vjp", SCRATCH)
+    reader.press(case, "Run this case")
+    reader.until(f"Boolean(document.querySelector({case + ' .live-error'!r}))")
+    reader.js(f"document.querySelector({scratch!r}).open = true")
+    reader.js(f"document.querySelector({reader.exercise('relu_vjp', '.exercise-printed')!r}).open = true")
+    reader.fill(scratch, "np.arange(3)")
+    reader.press(scratch, "Run")
+    reader.until(f"document.querySelector({scratch + ' .live-out'!r}).innerText.includes('array')")
+    found = {look_at: look(reader, *look_at) for look_at in LOOKS}
+    assert {look_at: told for look_at, told in found.items() if told} == {}
+    assert reader.complaints() == []
