@@ -33,6 +33,7 @@ NEXT = "## Next up"
 """The heading of a chapter above which a summary of its exercises goes."""
 _CHECK = re.compile(r'run\s`check\("[\w.]+"\)`')
 """The notebook's instruction that a button replaces in a page."""
+_BUILDS_ON = re.compile(r"^Builds on your .*$", re.MULTILINE)
 _SECTION = re.compile(r"^Chapter section:.*$", re.MULTILINE)
 
 
@@ -140,7 +141,7 @@ class ExerciseCell(SphinxDirective):
         if cell["cell_type"] == "markdown":
             body = nodes.container(classes=["exercise-contract"])
             text = _SECTION.sub("", re.sub(r"^#{1,6} .*$", "", source, flags=re.MULTILINE)).strip()
-            text = _CHECK.sub("press Check", text)
+            text = _linked(_CHECK.sub("press Check", text), self.arguments[0])
             self.state.nested_parse(StringList(text.splitlines(), self.env.docname), self.content_offset, body)
             return [body] if text else []
         code = nodes.literal_block(source, source, language="python3")
@@ -150,6 +151,16 @@ class ExerciseCell(SphinxDirective):
             return [given]
         label = f"Your {name}" + (f", {part}" if part else "")
         return [block("div", code, class_="exercise-part", data_cell=cell["id"], data_label=label)]
+
+
+def _linked(text: str, slug: str) -> str:
+    """The text with links to the exercises that it builds on, for those that the page has."""
+    here = {one.name: one.anchor for one in in_pages(slug)}
+
+    def link(name: re.Match[str]) -> str:
+        return f"[{name[0]}](#{here[name[1]]})" if name[1] in here else name[0]
+
+    return _BUILDS_ON.sub(lambda line: re.sub(r"`([\w.]+)`", link, line[0]), text)
 
 
 def _cells_of(cells: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ class Rules(SphinxDirective):
         self.state.nested_parse(StringList(text.splitlines(), self.env.docname), self.content_offset, body)
         box = block("div", block("p", nodes.Text(TITLE), class_="page-head"), body, class_="exercise-rules", id=ANCHOR)
         if given:
-            box += nodes.paragraph("", "Each of them can use what this gives:")
+            box += nodes.paragraph("", "Every exercise can use:")
             box += nodes.literal_block(given, given, language="python3")
         return [box]
 

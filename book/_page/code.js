@@ -7,7 +7,7 @@ export class Code {
   // `still`: the element with the page's code; `key`: names the draft; `run`: called for Ctrl+Enter; `words`: the edit
   // button's text without a draft, and with one.
   constructor(still, key, label, run, words) {
-    Object.assign(this, { still, key: draftKey(key), label, run, words, compared: false, isAnew: () => false });
+    Object.assign(this, { still, key: draftKey(key), label, run, words, compared: false, isAnew: () => false, whenOpened: () => {} });
     this.original = still.querySelector("pre").textContent.replace(/\n$/, "");
     this.page = contentOf(still.querySelector("pre"));
     const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
@@ -54,6 +54,7 @@ export class Code {
   }
 
   async open() {
+    if (!this.opening) this.whenOpened();
     this.opening ??= import("./editor.js").then((editor) => {
       const place = element("div", { class: "page-editor" });
       this.still.after(place);

@@ -7,7 +7,7 @@ import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
 import { markOf } from "./marks.js";
-import { ageOfTexts, stop, whenReplaced, withPython } from "./python.js";
+import { ageOfTexts, stop, warm, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
 import { worksOn } from "./route.js";
 import { listen, ownCells, problem, result, resultKey, write } from "./store.js";
@@ -23,22 +23,29 @@ export class Exercise {
     const { lesson, exercise, points, tier } = section.dataset;
     Object.assign(this, { section, lesson, name: exercise, of: Number(points), tier, mistakes: new Map() });
     const check = () => this.check();
-    this.codes = [...section.querySelectorAll(".exercise-part")].map((part) => {
+    this.codes = [...section.querySelectorAll(".exercise-part")].map((part, at, all) => {
       const still = part.querySelector(".highlight").parentElement;
-      const code = new Code(still, part.dataset.cell, part.dataset.label, check, ["Write", "Go on writing"]);
+      const checkHere = all.length > 1 ? () => this.check(code) : check;
+      const code = new Code(still, part.dataset.cell, part.dataset.label, checkHere, ["Write", "Go on writing"]);
+      code.whenOpened = () => warm(this.parts);
       still.addEventListener("click", (event) => event.target.closest("button") || getSelection().toString() || code.open());
       still.classList.add("page-still");
       code.part = part;
       return code;
     });
-    this.switch = new Switch("Check", check, () => stop());
+    this.parts = ["python", "numpy", "grader", lesson, `${lesson}/${exercise}`];
+    this.switch = this.whole = new Switch("Check", check, () => stop());
     this.line = new Line();
     this.card = element("div", { class: "exercise-card" });
     this.said = element("p", { class: "visually-hidden", role: "status" }); // summary of the card for screen readers
     section.querySelector(".exercise-elsewhere").hidden = true;
     const [only, another] = this.codes; // a single cell's buttons go beside Check
-    if (another) this.codes.forEach(({ part, tools }) => part.append(element("div", { class: "page-tools" }, ...tools)));
-    section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.said, this.card);
+    if (another) for (const code of this.codes) {
+      code.switch = new Switch("Check", () => this.check(code), () => stop());
+      code.part.append(element("div", { class: "page-tools" }, code.switch.start, code.switch.halt, ...code.tools));
+    }
+    this.end = element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box);
+    section.append(this.end, this.said, this.card);
     scratchCell(this);
     tryIts(this);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
@@ -51,12 +58,23 @@ export class Exercise {
     whenReplaced(() => (this.former.hidden = this.judged === this.texts()));
   }
 
+  // The card stands below the part where somebody pressed Check, or at the exercise's end.
+  at(code) {
+    this.switch = code?.switch ?? this.whole;
+    const tools = code?.part.querySelector(":scope > .page-tools") ?? this.end;
+    if (this.line.box.parentElement === tools) return;
+    tools.append(this.line.box);
+    tools.after(this.said, this.card, this.after.box);
+  }
+
   get written() { return this.codes.some(({ changed }) => changed); }
   halt() { if (!this.switch.halt.hidden) stop(); }
 
-  // Check the answer; `quiet`: without scrolling to the card. Returns the status, or undefined if there is none.
-  async check({ quiet = false } = {}) {
+  // Check the answer, at the part `code` if given; `quiet`: without scrolling to the card. Returns the status, or undefined if
+  // there is none.
+  async check(code, { quiet = false } = {}) {
     if (!this.switch.halt.hidden) return undefined;
+    this.at(code);
     this.switch.busy(true);
     worksOn(this.lesson, this.name);
     this.card.replaceChildren();
@@ -66,7 +84,7 @@ export class Exercise {
     try {
       const began = performance.now();
       const found = await withPython(
-        ["python", "numpy", "grader", this.lesson, `${this.lesson}/${this.name}`],
+        this.parts,
         async () => ({ notebook: JSON.stringify(await filled(this.lesson)), judged: this.texts(), age: ageOfTexts() }),
         async ({ notebook, judged, age }, ask, ready) => {
           if (loadsDigits(notebook)) await ready(["data"]);

@@ -59,9 +59,32 @@ function inWords({ say, loaded, total }) {
 let queue = Promise.resolve();
 export function withPython(parts, take, work, { line, out = () => {}, seconds = 60 } = {}) {
   if (working) line.show({ text: "Waits for what else runs in this page" });
-  const turn = queue.then(() => inTurn(parts, take, work, line, out, seconds));
+  const before = warming;
+  if (before) before.hear = (message) => line.show(inWords(message));
+  const turn = queue.then(() => {
+    if (before?.stopped) throw before.stopped;
+    return inTurn(parts, take, work, line, out, seconds);
+  });
   queue = turn.catch(() => {});
   return turn;
+}
+
+// Fetch and start the first Python while a reader writes, so that the first check need not wait for it.
+let warming;
+export function warm(parts) {
+  if (warming || working || current || navigator.connection?.saveData) return;
+  const one = (warming = { hear() {} });
+  queue = queue.then(async () => {
+    const mine = (current ??= new Interpreter());
+    try {
+      await keep();
+      await mine.prepare(parts, (message) => one.hear(message));
+    } catch {
+      drop(mine); // the next check tries again, and says why
+    } finally {
+      warming = undefined;
+    }
+  });
 }
 
 async function inTurn(parts, take, work, line, out, seconds) {
@@ -135,7 +158,8 @@ export function spoiled() {
 
 export function stop(why = "Stopped.") {
   const one = current;
-  if (!one || !working) return;
+  if (warming) warming.stopped = new Stopped(why);
+  if (!one || !(working || warming)) return;
   one.end(new Stopped(why));
   drop(one);
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from live_pages import Reader
+from live_pages import Reader, Server
 from page_axe import LOOKS, look
 
 pytestmark = pytest.mark.slow
@@ -13,6 +13,10 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 PAGE = "ch06_vjps.html"
 WRONG = "def relu_vjp(g, x):\n    print('seen', x.shape)\n    return (g * (x >= 0)).astype(x.dtype)\n"
 RAISES = "def relu_vjp(g, x):\n    y = x\n    return y.nope\n"
+BACKWARD = """def backward(output):
+    for node in (output, *output.parents, *output.parents[0].parents):
+        node.grad = 7
+"""
 CELL = ".first-live"
 SCRATCH = ".exercise-scratch"
 
@@ -122,6 +126,47 @@ def test_a_cell_of_the_page_uses_mine_or_the_course_s(reader: Reader) -> None:
     reader.press(CELL, "Use mine")
     reader.until(f"document.querySelector({CELL + ' .live-out'!r}).innerText.includes('mine')")
     reader.press(CELL, "Reset")
+
+
+def test_to_try_it_has_run(reader: Reader) -> None:
+    reader.visit("ch03_accumulation.html")
+    contract = reader.exercise("backward", ".exercise-contract")
+    reader.press(contract, "Run")
+    reader.until(f"document.querySelector({contract + ' .live-out'!r}).innerText.includes('your code here')")
+    reader.fill(reader.exercise("backward", ".exercise-part"), BACKWARD)
+    reader.press(contract, "Run")
+    reader.until(f"document.querySelector({contract + ' .live-out'!r}).innerText.includes('(7, 7, 7)')")
+    reader.js("localStorage.clear()")
+
+
+def test_each_part_of_a_class_has_its_check_and_its_card(reader: Reader) -> None:
+    reader.visit("ch05_autograd_engine.html")
+    tensor = reader.exercise("Tensor")
+    first = f"[...document.querySelectorAll({tensor + ' .exercise-part'!r})]"
+    assert reader.js(f"{first}.length") == 7
+    assert reader.js(f"{first}.every((one) => /Check/.test(one.innerText))")
+    reader.js(f"[...{first}[2].querySelectorAll('button')].find((one) => one.textContent === 'Check').click()")
+    reader.until(f"Boolean({first}[2].querySelector('.card-line'))")
+    assert "not written yet" in reader.js(f"{first}[2].innerText")
+    reader.js(f"[...{first}[0].querySelectorAll('button')].find((one) => one.textContent === 'Check').click()")
+    reader.until(f"Boolean({first}[0].querySelector('.card-line'))")
+    assert not reader.js(f"Boolean({first}[2].querySelector('.card-line'))")
+    links = f"[...document.querySelectorAll({tensor + ' .exercise-contract a'!r})]"
+    assert reader.js(f"{links}.map((one) => one.getAttribute('href'))") == ["#ch05-unbroadcast"]
+
+
+def test_python_is_fetched_while_a_reader_writes(reader: Reader, server: Server) -> None:
+    reader.visit("ch06_vjps.html", first=True)
+    server.asked.clear()
+    reader.js(f"document.querySelector({reader.exercise('relu_vjp', 'pre')!r}).click()")
+    reader.until("document.activeElement.classList.contains('cm-content')")
+    for _ in range(300):
+        if any(address.endswith("relu_vjp.book") for address in server.asked):
+            break
+        reader.js("new Promise((done) => setTimeout(done, 100))")
+    asked = [address.rpartition("/")[2] for address in server.asked]
+    assert "relu_vjp.book" in asked
+    assert "grader.tar.bz2" in asked
 
 
 def test_axe_finds_nothing_in_any_of_it(reader: Reader) -> None:
