@@ -185,3 +185,13 @@ def test_axe_finds_nothing_in_any_of_it(reader: Reader) -> None:
     found = {look_at: look(reader, *look_at) for look_at in LOOKS}
     assert {look_at: told for look_at, told in found.items() if told} == {}
     assert reader.complaints() == []
+
+
+def test_an_endless_loop_gets_its_card_with_the_case_and_the_hints(reader: Reader) -> None:
+    reader.visit(PAGE)
+    reader.fill(reader.exercise("relu_vjp", ".exercise-part"), "def relu_vjp(g, x):\n    while True:\n        pass\n")
+    card = reader.checked("relu_vjp")
+    assert "relu_vjp did not return within 10 seconds." in card
+    assert "relu_vjp(g, x):\n  g = " in card
+    assert "Hint 1 of" in card
+    reader.js("localStorage.clear()")
