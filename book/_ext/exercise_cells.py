@@ -51,8 +51,8 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     lines = source[0].splitlines()
     places = _places(docname, source[0])
-    top, last = below_the_title(lines), lines.index(NEXT) if NEXT in lines else None
-    first = min(places, default=0)
+    top, first = below_the_title(lines), min(places, default=0)
+    last = lines.index(NEXT) if NEXT in lines else None
     for at in sorted({*places, top, *([] if last is None else [last])}, reverse=True):
         put = ["", "```{exercise-progress} " + docname, "```", ""] if at == top else []
         put += ["", "```{exercise-end} " + docname, "```", ""] if at == last else []

@@ -8,13 +8,13 @@ import { listen, result, resultKey, write } from "./store.js";
 const NONE = "This copy of the book has no solutions.";
 
 export class After {
-  constructor({ section, lesson, name, of }) {
+  constructor({ card, lesson, name, of }) {
     Object.assign(this, { lesson, name, of });
     this.box = element("div", { class: "exercise-after" });
     this.give = element("button", { type: "button", class: "page-button", onclick: () => this.giveUp() }, "Show the solution");
     this.own = element("details", { class: "exercise-own" }, element("summary", {}, "The course's own way"), element("div"));
     this.own.addEventListener("toggle", () => this.own.open && this.fill());
-    section.append(this.box);
+    card.after(this.box);
     this.show();
     listen((key) => key.startsWith(`result:${lesson}/`) && this.show());
   }

@@ -2,8 +2,9 @@
 import { element } from "../_reader/element.js";
 import { Code, Line, Switch } from "./code.js";
 import { PRINTED } from "./limits.js";
+import { asLoaded } from "./loaded.js";
 import { Output } from "./output.js";
-import { ageOfTexts, stop, Stopped, whenReplaced, withPython } from "./python.js";
+import { ageOfTexts, spoiled, stop, Stopped, whenReplaced, withPython } from "./python.js";
 import { filled } from "./work.js";
 
 const SECONDS = 600;
@@ -36,6 +37,7 @@ class Run {
         async () => JSON.stringify(await filled(lesson)),
         async (notebook, ask, ready) => {
           const asked = this.asks();
+          if (asLoaded(lesson).some((key) => key.includes("/"))) spoiled(); // the cell itself may be of a loaded file
           if (loadsDigits(notebook) || asked.code?.includes("load_digits")) await ready(["data"]);
           return ask({ ...asked, lesson, exercise: name, notebook });
         },

@@ -24,7 +24,7 @@ export class CheckAll {
     for (const [at, one] of wanted.entries()) {
       this.said.textContent = `Checking ${at + 1} of ${wanted.length}: ${one.name}`;
       this.now = one;
-      found.push([one.name, await one.check({ quiet: true })]);
+      found.push([one.name, await one.check(undefined, { quiet: true })]);
       if (!this.running) break;
     }
     this.running = false;

@@ -25,7 +25,7 @@ export class Exercise {
     const check = () => this.check();
     this.codes = [...section.querySelectorAll(".exercise-part")].map((part, at, all) => {
       const still = part.querySelector(".highlight").parentElement;
-      const checkHere = all.length > 1 ? () => this.check({ code }) : check;
+      const checkHere = all.length > 1 ? () => this.check(code) : check;
       const code = new Code(still, part.dataset.cell, part.dataset.label, checkHere, ["Write", "Go on writing"]);
       code.whenOpened = () => warm(this.parts);
       still.addEventListener("click", (event) => event.target.closest("button") || getSelection().toString() || code.open());
@@ -41,7 +41,7 @@ export class Exercise {
     section.querySelector(".exercise-elsewhere").hidden = true;
     const [only, another] = this.codes; // a single cell's buttons go beside Check
     if (another) for (const code of this.codes) {
-      code.switch = new Switch("Check", () => this.check({ code }), () => stop());
+      code.switch = new Switch("Check", () => this.check(code), () => stop());
       code.part.append(element("div", { class: "page-tools" }, code.switch.start, code.switch.halt, ...code.tools));
     }
     this.end = element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box);
@@ -58,21 +58,21 @@ export class Exercise {
     whenReplaced(() => (this.former.hidden = this.judged === this.texts()));
   }
 
-  get written() { return this.codes.some(({ changed }) => changed); }
-  halt() { if (!this.switch.halt.hidden) stop(); }
-
   // The card stands below the part where somebody pressed Check, or at the exercise's end.
   at(code) {
     this.switch = code?.switch ?? this.whole;
     const tools = code?.part.querySelector(":scope > .page-tools") ?? this.end;
     if (this.line.box.parentElement === tools) return;
     tools.append(this.line.box);
-    tools.after(this.said, this.card);
+    tools.after(this.said, this.card, this.after.box);
   }
 
-  // Check the answer. `code`: the part where Check was pressed, if it was one's own; `quiet`: without scrolling to the
-  // card. Returns the status, or undefined if there is none.
-  async check({ code, quiet = false } = {}) {
+  get written() { return this.codes.some(({ changed }) => changed); }
+  halt() { if (!this.switch.halt.hidden) stop(); }
+
+  // Check the answer, at the part `code` if given; `quiet`: without scrolling to the card. Returns the status, or undefined if
+  // there is none.
+  async check(code, { quiet = false } = {}) {
     if (!this.switch.halt.hidden) return undefined;
     this.at(code);
     this.switch.busy(true);
