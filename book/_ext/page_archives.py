@@ -56,7 +56,8 @@ NO_PROCESSES = (
     ),
     *("worker/seeds", "worker/variants", "judging/repairs", "judging/asking/variant_run"),
     *("judging/explaining/own_code", "judging/explaining/repairing", "judging/explaining/repair_words"),
-    *("diagnosis/mutation/habits", "diagnosis/mutation/operands", "diagnosis/mutation/repairs"),
+    *("diagnosis/mutation/formulas", "diagnosis/mutation/habits"),
+    *("diagnosis/mutation/operands", "diagnosis/mutation/repairs"),
     *("diagnosis/mutation/slicing",),
     *("__main__", "begun", "distribution", "toml_text", "workbook"),
 )

@@ -186,7 +186,8 @@ def words_of(name: str) -> set[str]:
     found = set()
     for piece in _split(case):
         whole = piece.removeprefix("and ")
-        found |= {whole, head if " " in (head := whole.partition(" of ")[0]) else whole}
+        head, _, count = whole.partition(" of ")
+        found |= {whole, head if " " in head and count[:1].isdigit() else whole}
     for part in arguments:
         argument, _, levels = part.partition(" ")
         for level in (one for piece in _split(levels) for one in piece.split(" and ")):

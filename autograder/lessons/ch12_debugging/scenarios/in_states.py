@@ -133,8 +133,9 @@ def nonfinite_in_states(submission: Any, x: np.ndarray, names: list[str], states
 def anomaly_in_states(
     submission: Any, x: np.ndarray, shape: list[int], kind: str, states: dict[str, str]
 ) -> dict[str, Any]:
-    """The node that is named for a loss with an operation that makes a nan at 0, unless it is far from 0."""
-    values = laid_out(torch.tensor(np.array(x)), states["x layout"])
+    """The node that is named for a loss with an operation that makes a nan at an entry of 0, unless 0.1 is added."""
+    dtype = torch.float32 if states["fn precision"] == "in float32" else torch.float64
+    values = torch.tensor(x, dtype=dtype)
     operand, calls = states["fn operand"], 0
     leaf = nn.Parameter(values) if operand == "of a parameter" else values.requires_grad_()
     if states["fn grads"] == "with grads":
@@ -146,9 +147,8 @@ def anomaly_in_states(
         calls += 1
         h = leaf * 1 if operand == "of a tensor in the middle of a graph" else leaf
         far = states["fn result"] == "without a nan"
-        small = h.abs() < 1.0
-        y = OPERATIONS[kind](h.tanh() ** 2 / 2 + 0.2 if far else torch.where(small, 0.0, h.tanh() ** 2))
-        return torch.where(small, torch.zeros_like(y), y).sum().reshape(tuple(shape))
+        y = OPERATIONS[kind](h + 0.1 if far else h)
+        return torch.where(h == 0, torch.zeros_like(y), y).sum().reshape(tuple(shape))
 
     with _fresh(), torch.autograd.set_detect_anomaly(already):
         name = submission.anomaly_op(fn)
