@@ -65,13 +65,27 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def _places(slug: str, chapter: str) -> dict[int, list[Exercise]]:
-    """The exercises that belong into a chapter, by the number of the line before which they are inserted."""
-    lines, found = chapter.splitlines(), sections(chapter)
+    """The exercises that belong into a chapter, by the number of the line before which they are inserted.
+
+    An exercise stands at the end of its section, but not above one that it builds on: whoever meets it can solve it.
+    """
+    lines, found, needs = chapter.splitlines(), sections(chapter), _named_as_needed(slug)
+    at: dict[str, int] = {}
     places: dict[int, list[Exercise]] = {}
     for exercise in in_pages(slug):
         if exercise.anchor in found:
-            places.setdefault(_end(lines, exercise.anchor), []).append(exercise)
+            below = [at[name] for name in needs.get(exercise.name, ()) if name in at]
+            at[exercise.name] = max(_end(lines, exercise.anchor), *below, 0)
+            places.setdefault(at[exercise.name], []).append(exercise)
     return places
+
+
+def _named_as_needed(slug: str) -> dict[str, list[str]]:
+    """By exercise: those that its text in the notebook says it builds on."""
+    cells = json.loads((ROOT / "exercises" / f"{slug}.ipynb").read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    heads = [(head[1], _BUILDS_ON.search(text)) for text in texts if (head := re.match(r"## `([\w.]+)`", text))]
+    return {name: re.findall(r"`([\w.]+)`", line[0]) for name, line in heads if line}
 
 
 def in_page_order(slug: str) -> list[Exercise]:
