@@ -18,7 +18,7 @@ UNCHANGED_SECONDS = 5.0
 """Processor seconds for the first call: it is traced, and imports what PyTorch imports on first use."""
 TRACED_SECONDS = 0.5
 """Processor seconds for other traced calls."""
-VARIANT_SECONDS = 0.1
+VARIANT_SECONDS = 0.3
 """Processor seconds for the statements of a variant, and for each of its calls."""
 SLOW_VARIANT_SECONDS = 0.03
 """The same in exercises whose calls may be slow: a thousand variants of a training would take minutes."""
