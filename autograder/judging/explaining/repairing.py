@@ -137,8 +137,7 @@ class Repairer:
         with suppress(SearchOver):
             for edit in _by_turns(partial)[:MOST_PARTIAL]:
                 self._run.take(self._code.changes(edit) or ())
-                records = [self._observe(self._run, i, None) for i in range(len(self._records))]
-                self._spend(sum(1 + _calls_of(call.scenario) for record in records for call in record.calls))
+                records = [self._observed(i) for i in range(len(self._records))]
                 breaks = any(map(_breaks, self._records, records))
                 if not breaks and (known := self._giving_all(records)):
                     found.append((edit, known))
@@ -264,6 +263,13 @@ class Repairer:
                 right = len(self._last.comparisons) - len(wrong)
                 return Progress(place, right, -len(wrong[0].problems) if wrong else -1_000)
         return Progress(len(self._order), 0, 0)
+
+    def _observed(self, i: int) -> Record:
+        """The record of a whole check on the variant; raises `SearchOver` when the calls are spent."""
+        record = self._observe(self._run, i, None)
+        endless = ending(record) in (TooLong.__name__, Crashed.__name__)  # what a timer cannot end, a deadline does
+        self._spend(sum(1 + _calls_of(call.scenario) for call in record.calls) + ENDLESS_CALLS * endless)
+        return record
 
     def _spend(self, calls: int) -> None:
         self._calls_left -= calls
