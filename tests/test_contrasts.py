@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from autograder.judging.explaining.case_properties import words_of
 from autograder.judging.explaining.contrasts import contrast
+from autograder.judging.records.errors import TimedOut
 from autograder.judging.records.record import Call, Comparison, Record
 
 
@@ -69,7 +71,29 @@ def test_options_and_words_of_the_cases() -> None:
     cases = [({"x": 1.0}, name, not name.startswith("a tie")) for name in named]
     assert contrast([record(*cases)], []) == "Wrong in both visible cases of “a tie”; right in the 7 others."
     cases = [({"x": 1.0}, name, not name.startswith("a ")) for name in named]
-    assert contrast([record(*cases)], []).startswith("Wrong in all 4 visible cases of “a tie” or “a chain”; right")
+    assert contrast([record(*cases)], []) == "", "two names that have nothing in common are a coincidence"
+
+
+def test_numbers_that_were_drawn_are_not_named() -> None:
+    """ "4096 keys" set two cases apart, and the mistake was about few queries."""
+    named = ["1 query, 4096 keys", "2 queries, 4096 keys", *(f"{n} queries, {n} keys" for n in range(3, 9))]
+    assert contrast([record(*[({"x": 1.0}, name, "4096" not in name) for name in named])], []) == ""
+
+
+def test_cases_whose_answers_are_compared_otherwise_do_not_count() -> None:
+    """A case whose memory is not measured is right in all that is measured, whatever its memory."""
+    cases = [({"blocks": i % 2 == 0}, f"case {i}", i % 2 == 1) for i in range(6)]
+    memory = record(*cases)
+    assert "blocks" in contrast([memory], ["blocks"])
+    memory.comparisons = [replace(one, names=("bytes",)) if one.problems else one for one in memory.comparisons]
+    assert contrast([memory], ["blocks"]) == ""
+
+
+def test_nothing_is_said_where_a_check_ended_early() -> None:
+    ended = record(*[({"x": array}, "", array is not TIES) for array in (ROW, MATRIX, MATRIX, TIES, TIES)])
+    assert contrast([ended], ["x"]) != ""
+    ended.ended_by = TimedOut("too long")
+    assert contrast([ended], ["x"]) == ""
 
 
 def test_a_scenario_s_own_arguments_are_not_named() -> None:
@@ -91,8 +115,9 @@ def test_other_functions_and_hidden_checks_do_not_count() -> None:
     [
         ("causal, two rows", {"causal", "two rows"}),
         ("fn(x, x, 3), a vector", {"fn(x, x, 3)", "a vector"}),
+        ("a 0-d array, 4096 keys", {"a 0-d array"}),
         ("a diamond: b from a, c from b", {"a diamond"}),
-        ("x; x float32 and column by column", {"x float32", "x column by column", "x not row by row in memory"}),
+        ("x; x float32 and column by column", {"x column by column", "x not row by row in memory"}),
         ("a row; q_net frozen, in eval mode", {"a row", "q_net frozen", "q_net in eval mode"}),
     ],
 )  # fmt: skip

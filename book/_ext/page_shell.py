@@ -35,11 +35,12 @@ def use_templates(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(BOOK / "_templates"))
 
 
-def bundled(app: Sphinx, entry: str) -> None:
-    """Bundle a module of `_reader/` with its imports into `_static/ENTRY`."""
+def bundled(app: Sphinx, entry: str, **constants: object) -> None:
+    """Bundle a module of `_reader/` with its imports into `_static/ENTRY`; `constants` are names that it uses."""
     modules = Path(app.srcdir, "node_modules")
     target = Path(app.outdir, "_static", entry)
     command = [str(modules / ".bin" / "esbuild"), entry, "--bundle", "--format=iife", "--minify", f"--outfile={target}"]
+    command += [f"--define:{name}={json.dumps(value)}" for name, value in constants.items()]
     command += ["--log-level=error", "--legal-comments=none", "--target=es2022"]
     try:
         run = subprocess.run(command, cwd=SCRIPTS, capture_output=True, text=True, env={**os.environ})
@@ -53,7 +54,7 @@ def bundle(app: Sphinx) -> None:
     if app.builder.format == "html":
         bundled(app, "reader.js")
         if Path(app.srcdir, f"{DUE}.md").is_file():
-            bundled(app, "due.js")
+            bundled(app, "due.js", KATEX_MACROS=app.config.katex_macros)
         app.add_js_file("reader.js", loading_method="defer")
 
 

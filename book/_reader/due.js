@@ -1,6 +1,8 @@
 // The page "Due today": brings back quizzes, predictions and passed exercises, each after a time that the algorithm FSRS
 // computes from the reader's former answers. Questions are taken from their chapters, which a page from the disk cannot read.
 import { createEmptyCard, fsrs } from "ts-fsrs";
+import { saveFile } from "../_page/loading.js";
+import { deck } from "./anki.js";
 import { Choices } from "./choices.js";
 import { comingBack, DAY, dueKey, MOST_LOG } from "./dues.js";
 import { element } from "./element.js";
@@ -86,10 +88,25 @@ async function itemOf(one, done) {
   const kind = /^quiz-/.test(one.id) ? "a question" : /^predict-/.test(one.id) ? "a prediction" : "an exercise";
   const head = element("p", { class: "due-from" }, link, `, ${kind}`);
   if (kind === "an exercise") return element("li", { class: "due-item" }, head, written(one, done));
-  const found = await bookPage(new URL(`${one.page}.html`, location.href).href);
+  const found = await pageOf(one);
   const question = questionOf(found, one.id);
   if (found && !question) return null; // a question of a former edition
   return element("li", { class: "due-item" }, head, question ? asked(one, question, done) : "Answer it again in its chapter: this page cannot read it here.");
+}
+
+const isQuestion = ({ id }) => /^(?:quiz|predict)-/.test(id);
+const pageOf = (one) => bookPage(new URL(`${one.page}.html`, location.href).href);
+
+// A button that saves the questions among `all` for Anki, and says how many.
+function ankiTools(all) {
+  const said = element("span", { role: "status" });
+  const save = async () => {
+    const found = await Promise.all(all.filter(isQuestion).map(async (one) => ({ page: one.page, question: questionOf(await pageOf(one), one.id) })));
+    const whole = found.filter(({ question }) => question);
+    if (whole.length) saveFile("backprop-anki.txt", deck(whole, KATEX_MACROS), "text/plain");
+    said.textContent = whole.length ? `Saved ${whole.length} of ${found.length} questions: File > Import in Anki takes the file.` : "There is no question yet that this page can read.";
+  };
+  return element("p", {}, element("button", { type: "button", class: "choices-check", onclick: save }, "Save my questions for Anki"), " ", said);
 }
 
 async function start(place) {
@@ -109,7 +126,7 @@ async function start(place) {
   const items = await Promise.all(today.map((one) => itemOf(one, () => ((left -= 1), tell()))));
   left = items.filter(Boolean).length;
   tell();
-  place.replaceChildren(said, element("ol", { class: "due-list" }, ...items.filter(Boolean)));
+  place.replaceChildren(said, element("ol", { class: "due-list" }, ...items.filter(Boolean)), ...(all.some(isQuestion) ? [ankiTools(all)] : []));
 }
 
 const place = document.querySelector(".due-today");

@@ -132,3 +132,36 @@ def test_no_stored_repetition_breaks_the_page_or_becomes_markup(reader: Reader) 
             reader.js("[...document.querySelectorAll('.due-item button')].forEach((one) => one.click()); true")
         reader.visit("index.html")
         assert reader.faults() == [], value
+
+
+def test_questions_are_saved_as_cards_of_anki(reader: Reader) -> None:
+    """Fields are separated by tabs, markup is escaped, and formulas bring the book's own commands with them."""
+    reader.visit("ch01_computation_graph.html", first=True)
+    steepest = (
+        "[...document.querySelectorAll('.quiz[id]')].find((one) => one.textContent.includes('largest magnitude')).id"
+    )
+    answer(reader, f"#{reader.js(steepest)}", right=True)
+    reader.visit(PAGE)
+    which = "[...document.querySelectorAll('.quiz[id]')].find((one) => one.textContent.includes('16 bits')).id"
+    quiz, guess = reader.js(which), reader.js("document.querySelector('.predict[id]').id")
+    answer(reader, f"#{quiz}", right=True)
+    answer(reader, f"#{guess}", right=True)
+    list_of(reader)
+    take = "(blob) => (blob.text().then((text) => (saved = text)), 'about:blank')"
+    reader.js(f"window.saved = null; URL.createObjectURL = {take}; true")
+    reader.js("HTMLAnchorElement.prototype.click = function () { window.named = this.download; }; true")
+    reader.press(".due-today", "Save my questions for Anki")
+    reader.until("Boolean(saved)")
+    assert reader.js("named") == "backprop-anki.txt"
+    head, *rows = reader.js("saved").rstrip("\n").split("\n#tags column:3\n")
+    assert head.startswith("#separator:Tab\n#html:true\n")
+    cards = [row.split("\t") for row in rows[0].split("\n")]
+    assert [len(card) for card in cards] == [3, 3, 3]
+    (of_memory,) = (card for card in cards if "runs out of memory" in card[0])
+    assert of_memory[2] == "backprop ch03_accumulation"
+    assert "<br>B. Gradients in 16 bits, in place of 32 bits." in of_memory[0]
+    assert "<code>zero_grad(set_to_none=False)</code>" in of_memory[0]
+    assert of_memory[1].startswith("A. A smaller micro-batch, with accumulation.<br>Yes: the memory kept for backward")
+    (of_loss,) = (card for card in cards if "largest magnitude" in card[0])
+    assert of_loss[0].startswith(r"\(\def\loss{L}\loss = (a \cdot b + c)^2\) at \(a = 2\)")
+    assert reader.faults() == []

@@ -2,7 +2,9 @@
 
 A sentence is true by construction: it names a property of the arguments, or words of the cases' names, that every
 failing case has and no passing one, or the reverse. Small samples separate by chance, so two failing cases are needed,
-or two cases that differ in this property alone.
+or two cases that differ in this property alone. Only cases whose answers are compared alike count: where an answer's
+memory is not measured, that it is right says nothing of its memory. Nothing is said where a check ended early, as the
+cases that it did not reach might be otherwise.
 """
 
 from __future__ import annotations
@@ -38,9 +40,7 @@ FAR = 10.0
 MOST_LEVELS = 4
 """An argument with more values is no option: one value of many is had by few cases."""
 MANY = 5
-"""Names of cases tell something of one case, or of cases with several names, if so many others are right."""
-MOST_WORDS = 3
-"""If more words are needed to name the cases, they have nothing in common."""
+"""A single case's name tells something if so many others are right."""
 MOST_KINDS = 2
 """If more kinds of properties separate the cases, none of them is the one to name."""
 
@@ -57,6 +57,8 @@ class Case:
     wrong: bool = False
     empty: bool = True
     """Whether the answer has no entries, so that it is right however they are computed."""
+    compared: set[tuple[str, ...]] = field(default_factory=set)
+    """The names of the values that were compared; of a wrong case, of those that were wrong."""
     properties: set[Named] = field(default_factory=set)
 
 
@@ -67,9 +69,14 @@ def contrast(records: Iterable[Record], parameters: Iterable[str]) -> str:
         records: of all checks; only visible ones are used.
         parameters: the names of the exercise's arguments. Other arguments of scenarios are the check's own.
     """
-    cases = _cases([record for record in records if record.visible])
-    cases = [case for case in cases if case.wrong or not case.empty]
-    wrong, right = ([case for case in cases if case.wrong is one] for one in (True, False))
+    visible = [record for record in records if record.visible]
+    if any(record.ended_by is not None for record in visible):
+        return ""
+    cases = [case for case in _cases(visible) if case.wrong or not case.empty]
+    wrong = [case for case in cases if case.wrong]
+    compared = {names for case in wrong for names in case.compared}
+    right = [case for case in cases if not case.wrong and case.compared & compared]
+    cases = [*wrong, *right]
     if not wrong or len(right) < LEAST or len(cases) > MOST_CASES:
         return ""
     known = frozenset(parameters)
@@ -78,12 +85,6 @@ def contrast(records: Iterable[Record], parameters: Iterable[str]) -> str:
     _without_rare_options(cases)
     one, other = _separating(wrong, right), _separating(right, wrong) if len(wrong) > LEAST else []
     other = [] if any(had.trivial for had, _ in other) else other
-    if not one and not other and len(wrong) >= LEAST and len(right) >= MANY:
-        words = sorted(
-            {had for case in wrong for had, _ in case.properties if had.tier == WORDS and "=" not in had.one}
-        )
-        spoken = {had for case in right for had, _ in case.properties}
-        one = [(had, []) for had in _covering(wrong, [had for had in words if had not in spoken])]
     if one:
         return f"Wrong in {_all(len(wrong))} {_said(one)}; right in {_others(len(right))}."
     return f"Right in {_all(len(right))} {_said(other)}; wrong in {_others(len(wrong))}." if other else ""
@@ -119,12 +120,13 @@ def _cases(records: list[Record]) -> list[Case]:
         for comparison in record.comparisons:
             case = cases.get(id(comparison.call))
             if case is not None:
+                is_wrong = bool(comparison.problems) and comparison.cost != CHANGED
+                if is_wrong and not case.wrong:
+                    case.wrong, case.compared = True, set()
+                if is_wrong == case.wrong:
+                    case.compared.add((*comparison.names, *([comparison.case] if comparison.property_only else [])))
                 case.names.append(comparison.case)
-                case.wrong |= bool(comparison.problems) and comparison.cost != CHANGED
                 case.empty &= _is_empty(comparison)
-        if record.ended_by is not None and record.calls and (case := cases.get(id(record.calls[-1]))) is not None:
-            case.wrong = True
-            case.names.append(record.asked)
     return [case for case in cases.values() if case.names]
 
 
@@ -156,19 +158,6 @@ def _separating(these: list[Case], others: list[Case]) -> list[tuple[Property, l
         return [(had, found[had]) for had in of_arguments]
     words = sorted((had for had in found if had.tier >= WORDS), key=lambda had: (had.tier, -len(had.one), had.one))
     return [(words[0], [])] if words else []
-
-
-def _covering(cases: list[Case], properties: list[Property]) -> list[Property]:
-    """Few properties, at least one of which each case has; empty if there are none so few."""
-    left, found = cases, list[Property]()
-    while left:
-        counts = {had: sum((had, "") in case.properties for case in left) for had in properties}
-        best = max(properties, key=lambda had: (counts[had], -len(had.one)), default=None)
-        if best is None or not counts[best] or len(found) == MOST_WORDS:
-            return []
-        found.append(best)
-        left = [case for case in left if (best, "") not in case.properties]
-    return found
 
 
 def _said(found: list[tuple[Property, list[str]]]) -> str:

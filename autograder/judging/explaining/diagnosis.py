@@ -102,7 +102,6 @@ def diagnose(
         lines.append(str(shown.ended_by or "The check compared nothing."))
         if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
             called = shown.calls[-1]
-            lines += _contrast(records, shown, reference) if guess and not (named or explanation) else []
             lines += call_shown(called, [], shown, reference, _room(lines, last), case=shown.asked)
     else:
         problems = list(first.problems)
@@ -111,9 +110,8 @@ def diagnose(
         if guess and not (named or explanation) and not first.property_only:
             others = [record for record in failing if record.visible and record is not shown]
             failures = [failure for record in (shown, *others) for failure in record.failures]
-            lines += likeliest_relations(failures, reference)
-        if guess and not (named or explanation) and first.cost != CHANGED:
-            lines += _contrast(records, shown, reference)
+            relations = likeliest_relations(failures, reference)
+            lines += relations or (_contrast(records, shown, reference) if first.cost != CHANGED else [])
         called = None if first.property_only else first.call
         lines += smallest_case(first, shown, reference, _room(lines, last))
     return Diagnosis(
