@@ -10,7 +10,8 @@ from autograder.lessons.ch14_scaling_out.checks.pieces import cut
 def test_stages(learner, reference, rng):
     """What each stage divides."""
     for stage in (0, 1, 2, 3):
-        for n_params, ranks in [(1, 1), (8, 2), *((int(rng.integers(10**6, 10**11)), int(rng.integers(2, 2000))),) * 3]:
+        drawn = [(int(rng.integers(10**6, 10**11)), int(rng.integers(2, 2000))) for _ in range(3)]
+        for n_params, ranks in [(1, 1), (8, 2), *drawn]:
             got, expected = (who.zero_bytes_per_rank(n_params, ranks, stage) for who in (learner, reference))
             expect_close(got, expected, case=f"stage {stage}, {n_params} parameters, {cut(ranks)}", **EXACT)
 
