@@ -360,7 +360,7 @@ def test_each_call_shows_one_hint_more(backprop: Command, tmp_path: Path) -> Non
     shown = backprop("hint", "relu_vjp").stdout
     assert words(first) in words(shown)
     assert words(second) not in words(shown)
-    assert "One more: backprop hint ch06/relu_vjp" in shown
+    assert "Next hint: backprop hint ch06/relu_vjp" in shown
     for _ in range(2):
         shown = backprop("hint").stdout  # the exercise whose hints were asked for last
         assert words(f"hint 2 of 2: {second}") in words(shown)

@@ -13,8 +13,9 @@ import pytest
 from conftest import Command
 
 from autograder.learning import progress
+from autograder.learning.answer_cells import AnswerError
 from autograder.learning.answers import answers
-from autograder.learning.reset import ResetError, reset
+from autograder.learning.reset import reset
 from autograder.places import Places
 from autograder.submission import read_submission
 from autograder.workbook import as_python, copy_lessons
@@ -167,7 +168,7 @@ def test_where_it_cannot_be_told_a_line_says_so_and_nothing_changes(tmp_path: Pa
     for change, says in ((twice, "none is marked as its own"), (everything, "has neither a cell of relu_vjp nor")):
         file.write_text(notebook(change))
         before = file.read_bytes()
-        with pytest.raises(ResetError, match=says) as raised:
+        with pytest.raises(AnswerError, match=says) as raised:
             reset(file, RELU)
         assert "\n" not in str(raised.value)
         assert file.read_bytes() == before
@@ -190,7 +191,7 @@ def test_reset_of_an_exercise_in_parts_and_of_methods(tmp_path: Path) -> None:
         cell["metadata"].pop("part", None)
         cell["id"] = f"other-{cell['id']}"
     file.write_text(json.dumps(data))
-    with pytest.raises(ResetError, match="no cell that is marked as 'the tape' of Tensor"):
+    with pytest.raises(AnswerError, match="no cell that is marked as 'the tape' of Tensor"):
         reset(file, engine.exercise("Tensor"))
 
 
@@ -227,7 +228,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="kept is a link, and none is followed; remove it"):
         reset(file, RELU)
     (work / "progress.json").write_text("damaged")
-    assert "this try is not noted" in (said := progress.forget(work, RELU))
+    assert "nothing was noted" in (said := progress.forget(work, RELU))
     assert said.endswith("kept is a link, and none is followed; remove it")
     (work / "kept").unlink()
     (elsewhere / "precious").write_text("mine")
@@ -238,7 +239,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"ch06_vjps\.py is a link"):
         copy_lessons(work, "py", [VJPS])
     (elsewhere / "new.py").write_text(as_python(notebook()))
-    with pytest.raises(ResetError, match=r"ch06_vjps\.py is a link that leads out of its folder"):
+    with pytest.raises(AnswerError, match=r"ch06_vjps\.py is a link that leads out of its folder"):
         reset(work / "ch06_vjps.py", RELU)
     assert (elsewhere / "new.py").read_text() == as_python(notebook())
     assert (elsewhere / "precious").read_text() == "mine"
@@ -262,9 +263,7 @@ def test_no_command_of_a_learner_writes_through_a_link(backprop: Command, tmp_pa
     (work / "ch06_vjps.py").unlink()
     (work / "exercises").symlink_to(victim)
     out_of_it = f"a link leads out of this folder, to {victim}"
-    assert f"this try is not noted in {work / 'exercises'}" in (
-        said := backprop("check", "ch06/relu_vjp", cwd=work).stderr
-    )
+    assert f"nothing was noted in {work / 'exercises'}" in (said := backprop("check", "ch06/relu_vjp", cwd=work).stderr)
     assert out_of_it in said
     for command in (("reset", "ch06/relu_vjp"), ("start",), ("start", "exercises", "ch01")):
         refused = backprop(*command, cwd=work)

@@ -48,7 +48,7 @@ def print_hints(screen: Console, exercise: Exercise, folder: Path, how: str = ""
 
     Args:
         folder: the work folder, whose progress says how many were shown.
-        how: what to type for one more, if not this command.
+        how: what to type for the next hint, if not this command.
 
     Returns:
         A line if the number of hints cannot be recorded in `folder`; else an empty one.
@@ -69,7 +69,7 @@ def print_hints(screen: Console, exercise: Exercise, folder: Path, how: str = ""
         screen.print(f"{name}, hint {number} of {len(exercise.hints)}:", style="bold", soft_wrap=True)
         screen.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
     if shown < len(exercise.hints):
-        screen.print(f"One more: {how or f'backprop hint {name}'}", style="dim", soft_wrap=True)
+        screen.print(f"Next hint: {how or f'backprop hint {name}'}", style="dim", soft_wrap=True)
     elif has_solutions(exercise.lesson):
         passed = tried is not None and tried.passed
         anyway = "" if passed else " --anyway"

@@ -93,7 +93,8 @@ def _of_posix(exits: ExitStack) -> Callable[[], str] | None:
             if not select.select([terminal], [], [], LOOK_AGAIN)[0]:
                 return ""
             if in_the_foreground():
-                return os.read(terminal, 64).decode(errors="replace")
+                typed = os.read(terminal, 64).decode(errors="replace")
+                return "" if typed.startswith("\x1b") else typed  # Home and F4 are an escape and letters
         time.sleep(LOOK_AGAIN)
         return ""
 
@@ -106,7 +107,11 @@ def _of_windows() -> Callable[[], str]:
 
     def read() -> str:
         if msvcrt.kbhit():  # type: ignore[attr-defined]
-            return str(msvcrt.getwch())  # type: ignore[attr-defined]
+            key = str(msvcrt.getwch())  # type: ignore[attr-defined]
+            if key in ("\0", "\xe0"):  # an arrow or a function key, named by the next one
+                msvcrt.getwch()  # type: ignore[attr-defined]
+                return ""
+            return key
         time.sleep(LOOK_AGAIN)
         return ""
 

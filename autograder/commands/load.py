@@ -25,8 +25,10 @@ def load(
     from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import find_targets, work_folder
     from autograder.learning import progress, whole
+    from autograder.learning.answer_cells import AnswerError
     from autograder.learning.carried import put_answers
     from autograder.submission import SubmissionError
+    from autograder.wording import counted
     from course.syllabus import syllabus
 
     try:
@@ -44,19 +46,22 @@ def load(
             if page.answers and slug in syllabus():
                 short = slug.partition("_")[0]
                 say(f"{slug} is not in {folder}, so its answers are left out; 'backprop start . {short}' makes it")
+            elif page.answers:
+                say(f"this course has no lesson {slug}: {counted(len(page.answers), 'answer')} of the file left out")
             continue
         try:
             done = put_answers(found.file, found.lesson, page, keep_mine=keep_mine)
-        except SubmissionError as error:
+        except (AnswerError, SubmissionError) as error:
             say(f"{found.file.name} is left as it is: {error}")
             continue
         except OSError as error:
             give_up(f"{error.filename or found.file} cannot be written ({error.strerror})", code=ExitStatus.FAILED)
-        results = {name: result for name, result in page.results.items() if name not in done.mine}
-        if problem := progress.take_over(folder, found.lesson, results, found.file.name):
+        left = {*done.mine, *done.refused}
+        results = {name: result for name, result in page.results.items() if name not in left}
+        if problem := progress.take_over(folder, found.lesson, results, found.file.name, replaced=done.new):
             say(problem)
         _tell(found.lesson, found.file, done)
-        changed = changed or bool(done.new)
+        changed = changed or bool(done.new or done.cells)
     screen = console()
     if changed:
         screen.print(
@@ -79,6 +84,6 @@ def _tell(lesson: Lesson, file: Path, done: Carried) -> None:
     for backup in done.backups:
         screen.print(f"      your former answer is kept in {backup}", soft_wrap=True)
     if done.mine:
-        screen.print(f"{short}  your own stay: {', '.join(done.mine)}", soft_wrap=True)
+        screen.print(f"{short}  kept your own: {', '.join(done.mine)}", soft_wrap=True)
     for problem in done.problems:
         say(problem)

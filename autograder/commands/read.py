@@ -77,7 +77,7 @@ def _lesson_and_label(target: str) -> tuple[str, str]:
 
     if label := re.fullmatch(r"(ch\d\d)-[\w-]+", target):
         return lesson_called(label[1]).slug, target
-    lesson, exercise = lesson_and_exercise(re.sub(r"\.(ipynb|py)$", "", target))  # it may be the learner's file
+    lesson, exercise = lesson_and_exercise(re.sub(r"\.(ipynb|py)$", "", target))  # `target` may be the learner's file
     return lesson.slug, exercise.anchor if exercise else ""
 
 

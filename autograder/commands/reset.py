@@ -23,7 +23,7 @@ def reset(
     from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import find_exercise
     from autograder.learning import progress
-    from autograder.learning.reset import ResetError
+    from autograder.learning.answer_cells import AnswerError
     from autograder.learning.reset import reset as put_back
     from autograder.submission import SubmissionError
 
@@ -32,7 +32,7 @@ def reset(
         done = put_back(file, exercise)
     except SubmissionError as error:
         give_up(f"{file}: {error}")
-    except ResetError as error:
+    except AnswerError as error:
         give_up(str(error), code=ExitStatus.FAILED)
     except OSError as error:
         give_up(f"{error.filename or file} cannot be written ({error.strerror})", code=ExitStatus.FAILED)

@@ -44,7 +44,7 @@ def status(lesson: Lesson = None) -> None:
     loaded = sum(tried.loaded for one in everything if (tried := known.of(one)))
     if loaded:
         screen.print(
-            f"{counted(loaded, 'result')} of a loaded file, not checked here: 'backprop check' does.", style="dim"
+            f"{counted(loaded, 'result')} from a loaded file; 'backprop check' checks the answers here.", style="dim"
         )
     screen.print(f"As of the last check of each; {folder / progress.FILE} keeps it.", style="dim", soft_wrap=True)
     exercise = order.next_exercise(known, lessons, present=present)

@@ -180,7 +180,7 @@ def lesson_called(slug: str) -> Lesson:
         return meant
     for lesson in syllabus().values():
         if slug in _all(lesson):
-            give_up(f"{slug} is an exercise of {lesson.slug}, and a lesson is meant here")
+            give_up(f"{slug} is an exercise, not a lesson; its lesson is {lesson.slug}")
     try:
         return find_lesson(slug)
     except KeyError as error:

@@ -124,6 +124,8 @@ class _Watch:
         """Wait for a saved file or a key; returns whether there is anything to check."""
         from watchfiles import watch as changes
 
+        if self._look():  # saved while nobody was watching
+            return True
         for _ in changes(
             self._folder,
             debounce=50,
@@ -186,6 +188,7 @@ class _Watch:
         if coming.lesson not in present:
             return False
         self._found = find_targets(f"{coming.lesson}/{coming.name}", self._folder)[0]
+        self._edits.is_new(self._found.file)  # it is checked now
         return True
 
     def _is_watched(self, path: str) -> bool:

@@ -6,12 +6,13 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autograder.learning.answer_cells import AnswerError, answer_cells, back_up, put, refuse_outside, source_of
 from autograder.learning.pieces import Piece, WorkFile
 from autograder.learning.progress import Progress
-from autograder.learning.reset import ResetError, answer_cells, back_up, put
 from autograder.learning.whole import STATUSES, Page
 from autograder.places import Places
 from autograder.submission import NOT_GRADED
+from autograder.wording import counted
 from course.syllabus import Exercise, Lesson
 
 
@@ -26,8 +27,10 @@ class Carried:
     backups: list[Path] = field(default_factory=list)
     cells: int = 0
     """How many own cells were inserted."""
+    refused: list[str] = field(default_factory=list)
+    """The exercises that were left as they are, because it is not clear which code is their answer."""
     problems: list[str] = field(default_factory=list)
-    """Lines about exercises that were left as they are."""
+    """Lines about those, and about answers of the file that the lesson has no cell for."""
 
 
 def put_answers(file: Path, lesson: Lesson, page: Page, *, keep_mine: bool) -> Carried:
@@ -37,16 +40,23 @@ def put_answers(file: Path, lesson: Lesson, page: Page, *, keep_mine: bool) -> C
         keep_mine: whether an answer in the file that differs stays.
 
     Raises:
+        AnswerError: `file` is a link out of its folder.
         SubmissionError: the file cannot be read.
         OSError: it or a backup cannot be written.
     """
+    refuse_outside(file)
     work, done = WorkFile(file), Carried()
     notebook = WorkFile(Places().notebook(lesson.slug))
     for exercise in lesson.exercises:
         try:
             _put_answer(work, notebook, exercise, page, done, keep_mine=keep_mine)
-        except ResetError as error:
+        except AnswerError as error:
+            done.refused.append(exercise.name)
             done.problems.append(str(error))
+    unknown = page.answers.keys() - {piece.ident for piece in notebook.pieces}
+    if unknown:
+        cells = counted(len(unknown), "answer")
+        done.problems.append(f"{lesson.slug} has no cell for {cells} of the file, such as {min(unknown)}: left out")
     _insert_cells(work, notebook, page, done)
     if done.new or done.cells:
         work.save()
@@ -59,8 +69,13 @@ def _put_answer(
     handed_out = _stubs(notebook, exercise)
     wanted = [(stub, page.answers[stub.ident]) for stub in handed_out if stub.ident in page.answers]
     found = [(stub, text, answer_cells(work, stub, handed_out, exercise)) for stub, text in wanted]
-    others = [(stub, text, mine) for stub, text, mine in found if _joined(mine) != text.strip()]
-    written = [piece for stub, _, mine in others for piece in mine if _joined(mine) not in ("", stub.source.strip())]
+    others = [(stub, text, mine) for stub, text, mine in found if source_of(work, mine, exercise) != text.strip()]
+    written = [
+        piece
+        for stub, _, mine in others
+        for piece in mine
+        if source_of(work, mine, exercise) not in ("", stub.source.strip())
+    ]
     if others and written and keep_mine:
         done.mine.append(exercise.name)
     elif others:
@@ -96,14 +111,14 @@ def answers_of(file: Path, lesson: Lesson, progress: Progress) -> tuple[Page, li
         for stub in handed_out:
             try:
                 mine = answer_cells(work, stub, handed_out, exercise)
-            except ResetError as error:
+            except AnswerError as error:
                 problems.append(str(error))
                 continue
             ours |= {id(piece) for piece in mine}
-            if _joined(mine) not in ("", stub.source.strip()):
-                page.answers[stub.ident] = f"{_joined(mine)}\n"
+            if (text := source_of(work, mine, exercise)) not in ("", stub.source.strip()):
+                page.answers[stub.ident] = f"{text}\n"
         tried = progress.of(exercise)
-        if tried and tried.status in STATUSES:
+        if tried and tried.tries and tried.status in STATUSES:
             best = exercise.points if tried.passed else progress.points(exercise)
             result = {"status": tried.status, "points": progress.points(exercise), "of": exercise.points, "best": best}
             page.results[exercise.name] = result
@@ -113,7 +128,7 @@ def answers_of(file: Path, lesson: Lesson, progress: Progress) -> tuple[Page, li
         if piece.exercise and id(piece) in ours:
             before = _name(piece)
         elif piece.code and id(piece) not in ours and piece.source.strip() not in known | {""} and not _is_ours(piece):
-            page.own.insert(0, (before, _joined([piece])))
+            page.own.insert(0, (before, piece.source.replace("\r\n", "\n").strip()))
     return page, problems
 
 
@@ -126,10 +141,6 @@ def _is_ours(piece: Piece) -> bool:
     metadata = piece.raw.get("metadata")
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
     return isinstance(tags, list) and bool(NOT_GRADED & {tag for tag in tags if isinstance(tag, str)})
-
-
-def _joined(mine: list[Piece]) -> str:
-    return "\n\n".join(piece.source.replace("\r\n", "\n").strip() for piece in mine)
 
 
 def _name(piece: Piece) -> str:

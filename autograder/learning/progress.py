@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -129,15 +129,32 @@ def record(folder: Path, result: SubmissionResult) -> str:
     return _change(folder, note) if result.status == "graded" and result.exercises else ""
 
 
-def take_over(folder: Path, lesson: Lesson, results: Mapping[str, Mapping[str, Any]], file: str) -> str:
-    """Record the results of a loaded file, by exercise, where none is recorded yet. Returns a line as `record` does."""
+def take_over(
+    folder: Path,
+    lesson: Lesson,
+    results: Mapping[str, Mapping[str, Any]],
+    file: str,
+    replaced: Collection[str] = (),
+) -> str:
+    """Record the results of a loaded file, by exercise.
+
+    A result of a check here stays, unless its answer was `replaced`: then the file's result counts, or none.
+
+    Returns:
+        A line as `record` does.
+    """
     now = datetime.now().astimezone().isoformat(timespec="seconds")
 
     def note(entries: Entries) -> None:
         for exercise in lesson.exercises:
             result, before = results.get(exercise.name), entries.get(exercise.full_name, {})
-            tried = _tried(before)
-            if result is None or result["status"] == "missing" or (tried and tried.tries):
+            tried, is_new = _tried(before), exercise.name in replaced
+            if result is None or result["status"] == "missing":
+                if is_new and tried and tried.tries:
+                    entries[exercise.full_name] |= {"status": "reset", "points": 0.0}
+                continue
+            was_checked = tried and tried.tries and not tried.loaded and tried.status != "reset"
+            if was_checked and not is_new:
                 continue
             entry = {**before, "status": result["status"], "of": exercise.points}
             entry |= {"points": min(result["points"], exercise.points)}
@@ -146,7 +163,7 @@ def take_over(folder: Path, lesson: Lesson, results: Mapping[str, Mapping[str, A
                 entry["passed"] = now
             entries[exercise.full_name] = entry
 
-    return _change(folder, note) if results else ""
+    return _change(folder, note) if results or replaced else ""
 
 
 def forget(folder: Path, exercise: Exercise) -> str:
@@ -165,7 +182,10 @@ def note_hints(folder: Path, exercise: Exercise, shown: int) -> str:
     def note(entries: Entries) -> None:
         now = datetime.now().astimezone().isoformat(timespec="seconds")
         new = {"status": "missing", "points": 0.0, "of": exercise.points, "tried": now, "tries": 0}
-        entries.setdefault(exercise.full_name, new)["hints"] = shown
+        entry = entries.setdefault(exercise.full_name, new)
+        entry["hints"] = shown
+        if not entry["tries"]:
+            entry["tried"] = now
 
     return _change(folder, note)
 
@@ -206,9 +226,9 @@ def _change(folder: Path, note: Callable[[Entries], None]) -> str:
             note(entries)
             write_json(file, {"about": ABOUT, "exercises": entries})
     except TimeoutError:
-        return f"this try is not noted in {file}: another process has held {folder / LOCK} for {PATIENCE:g} seconds"
+        return f"nothing was noted in {file}: another process has held {folder / LOCK} for {PATIENCE:g} seconds"
     except OSError as error:
-        return f"this try is not noted in {file}: {error.strerror}"
+        return f"nothing was noted in {file}: {error.strerror}"
     return problem
 
 

@@ -56,43 +56,56 @@ def read(file: Path) -> tuple[dict[str, Any], dict[str, Page]]:
     except (ValueError, RecursionError):
         raise WholeError("it is not JSON") from None
     if text is None:
-        raise WholeError(f"it is no file of at most {MOST_BYTES:,} bytes")
+        raise WholeError(f"it is not a regular file, or has more than {MOST_BYTES:,} bytes")
     return data, _pages(data)
 
 
 def _pages(data: Any) -> dict[str, Page]:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise WholeError("it is no file of progress, as 'Save everything' of the book and 'backprop save' write it")
+        raise WholeError("it is not a progress file; 'Save everything' in the book and 'backprop save' write one")
     version = data.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise WholeError("it has no version")
     if version > VERSION:
-        raise WholeError(f"a newer edition of the course has written it: its version is {version}, known is {VERSION}")
+        raise WholeError(f"a newer edition of the course has written it (version {version}; this one reads {VERSION})")
     pages = _named(data.get("pages"), MOST_PAGES, "pages")
     found = {name: _page(page, name) for name, page in pages.items()}
-    letters = sum(
-        sum(map(len, page.answers.values())) + sum(len(one) for _, one in page.own) for page in found.values()
-    )
+    letters = sum(_letters_of(page) for page in pages.values())
     if letters > MOST_ALL:
         raise WholeError(f"it has {letters:,} characters of answers, and at most {MOST_ALL:,} are read")
     return found
 
 
+def _letters_of(page: dict[str, Any]) -> int:
+    """The characters of a page's texts as JavaScript counts them: those of its own cells with their JSON."""
+    found = [page.get(kind) for kind in ("answers", "code", "scratch")]
+    texts = [text for one in found if isinstance(one, dict) for text in one.values() if isinstance(text, str)]
+    return sum(map(_letters, texts)) + _letters_of_own(page.get("own") or [])
+
+
+def _letters_of_own(own: list[Any]) -> int:
+    return _letters(json.dumps(own, ensure_ascii=False, separators=(",", ":")))
+
+
+def _letters(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 def _page(page: Any, name: str) -> Page:
     if not isinstance(page, dict):
-        raise WholeError(f"{name} in it is no page")
+        raise WholeError(f"its entry for {name} is not a page")
     answers = _named(page.get("answers") or {}, MOST_NAMES, f"answers of {name}")
     for cell, text in answers.items():
-        if not isinstance(text, str) or len(text) > MOST_ANSWER:
+        if not isinstance(text, str) or _letters(text) > MOST_ANSWER:
             raise WholeError(f"the answer {cell} in it is no text of at most {MOST_ANSWER:,} characters")
     own = page.get("own") or []
     whole = isinstance(own, list) and len(own) <= MOST_CELLS and all(map(_is_own, own))
-    if not whole or sum(len(one["source"]) for one in own) > MOST_OWN:
-        raise WholeError(f"the own cells of {name} in it are not at most {MOST_CELLS} texts")
+    if not whole or _letters_of_own(own) > MOST_OWN:
+        raise WholeError(f"it has too many or too long cells of your own for {name}")
     results = _named(page.get("results") or {}, MOST_NAMES, f"results of {name}")
     for exercise, result in results.items():
         if not _is_result(result):
-            raise WholeError(f"the result of {exercise} in it is none")
+            raise WholeError(f"its result for {exercise} is not valid")
     return Page(answers, [(one["before"], one["source"]) for one in own], results)
 
 
@@ -118,7 +131,7 @@ def _is_points(value: Any) -> bool:
 
 
 def write(file: Path, pages: dict[str, Page]) -> None:
-    """Write a file with these pages. What a file of this name has besides them is kept.
+    """Write a file with these pages. What a file of this name has besides them is kept, answers and cells included.
 
     Raises:
         WholeError: the file exists, and is not one of progress.
@@ -132,8 +145,10 @@ def write(file: Path, pages: dict[str, Page]) -> None:
     for name, page in pages.items():
         former = before.get(name, {})
         own = [{"before": place, "source": source} for place, source in page.own]
+        own += [one for one in former.get("own") or [] if one["source"].strip() not in {cell["source"] for cell in own}]
+        answers = {**(former.get("answers") or {}), **page.answers}
         results = {**(former.get("results") or {}), **page.results}
-        before[name] = {**former, "answers": page.answers, "own": own, "results": results}
+        before[name] = {**former, "answers": answers, "own": own, "results": results}
     saved = datetime.now(UTC).isoformat(timespec="seconds")
     whole = {**data, "version": VERSION, "saved": saved, "pages": before}
     try:

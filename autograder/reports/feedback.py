@@ -56,7 +56,8 @@ def print_feedback(
     screen.print(Text(EXCUSED if result.status == EXCUSED else worth, style="bold"))
     if result.visible_only:
         screen.print(Text("Hidden cases run when your work is graded.", style="dim"))
-    graded = Text.assemble("Graded: ", clean(str(file or result.file), 300), f" ({result.sha256[:12]})")
+    label = "Graded: " if result.status == "graded" else "File: "
+    graded = Text.assemble(label, clean(str(file or result.file), 300), f" ({result.sha256[:12]})")
     graded.stylize("dim")
     screen.print(graded, soft_wrap=True)
 

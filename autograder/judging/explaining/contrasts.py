@@ -1,10 +1,10 @@
 """What sets the visible cases that fail apart from those that pass, for answers that nothing else explains.
 
-A sentence is true by construction: it names a property of the arguments, or words of the cases' names, that every
-failing case has and no passing one, or the reverse. Small samples separate by chance, so two failing cases are needed,
-or two cases that differ in this property alone. Only cases whose answers are compared alike count: where an answer's
-memory is not measured, that it is right says nothing of its memory. Nothing is said where a check ended early, as the
-cases that it did not reach might be otherwise.
+A sentence names a property of the arguments, or words of the cases' names, that every failing case has and no passing
+one, or the reverse. Cases whose right answer has no entries, or that only changed an argument, are left out. Small
+samples separate by chance, so two failing cases are needed, or two cases that differ in this property alone. Only cases
+whose answers are compared alike count: where an answer's memory is not measured, that it is right says nothing of its
+memory. Nothing is said where a check ended early, as the cases that it did not reach might be otherwise.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ class Case:
     first: bool
     """Whether it is the first call of its check."""
     wrong: bool = False
+    changed: bool = False
+    """Whether the call changed an argument."""
     empty: bool = True
     """Whether the answer has no entries, so that it is right however they are computed."""
     compared: set[tuple[str, ...]] = field(default_factory=set)
@@ -120,14 +122,15 @@ def _cases(records: list[Record]) -> list[Case]:
         for comparison in record.comparisons:
             case = cases.get(id(comparison.call))
             if case is not None:
-                is_wrong = bool(comparison.problems) and comparison.cost != CHANGED
+                is_wrong = bool(comparison.problems)
+                case.changed |= is_wrong and comparison.cost == CHANGED
                 if is_wrong and not case.wrong:
                     case.wrong, case.compared = True, set()
                 if is_wrong == case.wrong:
                     case.compared.add((*comparison.names, *([comparison.case] if comparison.property_only else [])))
                 case.names.append(comparison.case)
                 case.empty &= _is_empty(comparison)
-    return [case for case in cases.values() if case.names]
+    return [case for case in cases.values() if case.names and not case.changed]
 
 
 def _is_empty(comparison: Comparison) -> bool:
@@ -166,7 +169,7 @@ def _said(found: list[tuple[Property, list[str]]]) -> str:
         return ""
     tier = found[0][0].tier
     if tier == LATER:
-        return "from the second call of a check on"
+        return "that are not the first call of their check"
     if tier == WORDS:
         return f"of {enumeration([f'“{had.one}”' for had, _ in found], 'or')}"
     return " and ".join(f"where {_in_words(had, names)}" for had, names in found)
@@ -187,11 +190,11 @@ def _by_size(these: list[Case], others: list[Case]) -> Iterator[Named]:
             continue
         largest = min(of_it[name][1] for of_it in of_these)
         if largest > FAR * (most := max(one for _, one in there)):
-            words = f"{number(largest)} or more in size, elsewhere {number(most)} at most"
+            words = f"size {number(largest)} or more (elsewhere at most {number(most)})"
             yield Property(VALUES, f"has an entry of {words}", f"have entries of {words}"), name
         smallest = max(of_it[name][0] for of_it in of_these)
         if smallest * FAR < (least := min(one for one, _ in there)):
-            words = f"{number(smallest)} or less in size, elsewhere {number(least)} at least"
+            words = f"size {number(smallest)} or less (elsewhere at least {number(least)})"
             yield Property(VALUES, f"has an entry of {words}", f"have entries of {words}"), name
 
 
