@@ -22,7 +22,7 @@ TIERS = ("core", "stretch")
 OF_A_LESSON = {"slug", "title", "part", "minutes", "packages", "modules", "exercise"}
 OF_AN_EXERCISE = {
     *("name", "points", "tier", "hints", "why", "packages", "modules"),
-    *("seconds", "forbidden", "weights", "technique", "point"),
+    *("seconds", "forbidden", "weights", "technique", "point", "parts"),
 }
 
 
@@ -60,6 +60,8 @@ class Exercise:
     """Check functions that test the required method: if one fails, right values earn nothing."""
     point: tuple[str, ...] = ()
     """Check functions of what the exercise is for: if one fails, the rest earns less than two thirds of the points."""
+    parts: tuple[str, ...] = ()
+    """The parts of an answer in several cells, by the names in their stubs: "Tensor (power): your code here"."""
     why: str = field(default="", repr=False)  # not in the repr, which `version` hashes: it decides no points
     """What makes the model solution right, cheap or stable, in a sentence shown only beside the solution."""
 
@@ -322,6 +324,7 @@ def _exercise(slug: str, entry: dict[str, Any], environment: Environment, groups
             weights=entry.get("weights", {}),
             technique=tuple(entry.get("technique", ())),
             point=tuple(entry.get("point", ())),
+            parts=tuple(entry.get("parts", ())),
             why=entry.get("why", ""),
         )
     except KeyError as missing:
@@ -333,9 +336,9 @@ def _exercise(slug: str, entry: dict[str, Any], environment: Environment, groups
             raise SyllabusError(f"{slug}/{name}: forbidden {call!r} is neither a group nor a full name")
     if not isinstance(exercise.why, str):
         raise SyllabusError(f"{slug}/{name}: why must be text")
-    for key in ("technique", "point"):
+    for key, kind in (("technique", "checks"), ("point", "checks"), ("parts", "parts")):
         if not isinstance(entry.get(key, []), list):
-            raise SyllabusError(f"{slug}/{name}: {key} must be a list of names of checks")
+            raise SyllabusError(f"{slug}/{name}: {key} must be a list of names of {kind}")
     if exercise.points <= 0:
         raise SyllabusError(f"{slug}/{name}: points must be positive")
     return exercise

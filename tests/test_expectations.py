@@ -147,12 +147,19 @@ def test_one_failing_check_of_the_point_costs_a_third(tmp_path: Path, point: tup
 
 
 @pytest.mark.parametrize(
-    ("stub", "left"), [("halve (negative): your code here", 0.95), ("halve: your code here", 0.65)]
+    ("stub", "left"),
+    [
+        ("halve (negative): your code here", 0.95),
+        ("halve: your code here", 0.65),
+        ("halve (hard): your code here", 0.65),  # no such part: a submission cannot invent one
+    ],
 )
 def test_a_part_that_is_not_written_costs_its_own_check(tmp_path: Path, stub: str, left: float) -> None:
     """Though the check is of the exercise's point."""
     written(tmp_path, MANY_CHECKS)
-    lesson = of_one(Exercise(LESSON, "halve", 3, "core", ("a", "b"), ENVIRONMENT, point=("test_negative",)))
+    lesson = of_one(
+        Exercise(LESSON, "halve", 3, "core", ("a", "b"), ENVIRONMENT, point=("test_negative",), parts=("negative",))
+    )
 
     def positive_alone(x: Any) -> Any:
         if x[0] < 0:

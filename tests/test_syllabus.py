@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from math import prod
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from autograder.lessons.ch06_vjps.scenarios.many_entries import _SHAPES
-from autograder.places import ROOT
+from autograder.places import ROOT, Places
 from autograder.worker.functions import resolve
 from autograder.worker.kernels import is_pattern, operations_like
 from course.syllabus import Lesson, SyllabusError, find_lesson, read_syllabus, syllabus
@@ -180,3 +181,14 @@ def test_a_technique_is_asked_for_where_the_exercise_is_described() -> None:
             if exercise.technique and "Points count only" not in introduction + described[exercise.name]
         ]
     assert silent == []
+
+
+def test_parts_of_an_exercise_are_those_of_its_stubs() -> None:
+    """A check that ends at the stub of a part costs less, so a submission must not name parts of its own."""
+    for lesson in syllabus().values():
+        cells = json.loads(Places().notebook(lesson.slug).read_text(encoding="utf-8"))["cells"]
+        for exercise in lesson.exercises:
+            own = [cell for cell in cells if cell["metadata"].get("exercise") == exercise.name]
+            code = "".join("".join(cell["source"]) for cell in own)
+            named = re.findall(rf"{re.escape(exercise.name)} \(([^)]*)\): your code here", code)
+            assert tuple(dict.fromkeys(named)) == exercise.parts, exercise.full_name

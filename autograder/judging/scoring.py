@@ -46,7 +46,7 @@ def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Rec
     or leaves unchanged) earns nothing unless a check of values passes on the same kind of input, since doing nothing
     would satisfy it. Right values of a wrong dtype cost at most a tenth of the exercise, a changed argument at most
     half. A check of the exercise's point costs at least `POINT` if it fails, however many other checks there are; one
-    that ends at a part whose stub is as it was handed out costs what it costs elsewhere.
+    that ends at the stub of one of its `parts` costs what it costs elsewhere.
     """
     if without_technique(exercise, items, records):
         return 0.0
@@ -68,8 +68,8 @@ def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Rec
 
 def _lacks_a_part(exercise: Exercise, record: Record) -> bool:
     """Whether a check ended at the stub of a part, "measure (offloading)", and compared nothing wrong before."""
-    unwritten = isinstance(record.ended_by, Missing) and str(record.ended_by).startswith(f"{exercise.name} (")
-    return unwritten and not record.failures
+    stubs = tuple(f"{exercise.name} ({part})" for part in exercise.parts)
+    return isinstance(record.ended_by, Missing) and str(record.ended_by).startswith(stubs) and not record.failures
 
 
 def _inputs_with_right_values(items: list[pytest.Item], records: list[Record]) -> set[bool]:
