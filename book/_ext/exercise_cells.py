@@ -42,6 +42,12 @@ def in_pages(slug: str) -> list[Exercise]:
     return [one for one in find_lesson(slug).exercises if "torch" not in one.environment.packages]
 
 
+def cell_ids(slug: str) -> list[tuple[str, str]]:
+    """The ids of the cells for answers in a lesson's notebook, each with its exercise."""
+    cells = json.loads((ROOT / "exercises" / f"{slug}.ipynb").read_text(encoding="utf-8"))["cells"]
+    return [(cell["id"], cell["metadata"]["exercise"]) for cell in cells if cell["metadata"].get("exercise")]
+
+
 def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
     """Insert each exercise where its section's own text ends: before the section's first subheading or the next one."""
     if docname == app.config.root_doc and app.config.page_lessons:

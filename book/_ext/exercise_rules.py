@@ -19,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[2]
 ANCHOR = "exercise-rules"
-TITLE = "Holds for all exercises of this chapter"
+TITLE = "Rules for all exercises of this chapter"
 _FIRST_EXERCISE = re.compile(r"^## `", re.MULTILINE)
 
 
@@ -65,7 +65,7 @@ def fold(cells: list[dict[str, Any]]) -> list[nodes.Node]:
     """The fold in an exercise, with a link to the box; nothing for a lesson without such rules."""
     if not any(rules_of(cells)):
         return []
-    link = block("a", nodes.Text("They stand above the first exercise."), href=f"#{ANCHOR}")
+    link = block("a", nodes.Text("They are above the first exercise."), href=f"#{ANCHOR}")
     return [block("details", block("summary", nodes.Text(TITLE)), block("p", link), class_="exercise-all")]
 
 

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from exercise_cells import rows
+from exercise_cells import cell_ids, rows
 from page_archives import MOST_BYTES, before_a_verdict, with_data, write
 from page_wheel import NoWheel, entry_of, wheel
 from sphinx.application import Sphinx
@@ -45,12 +45,14 @@ def lessons_of(app: Sphinx) -> list[str]:
 
 
 def _chapters(app: Sphinx) -> list[dict[str, Any]]:
-    """The chapters of this book in order, each with the exercises in its page; none where they need PyTorch."""
+    """The chapters of this book in order, each with the exercises on its page, none where they need PyTorch."""
     contents = getattr(app.config, "external_site_map", None)
     here, live = [one for one in syllabus().values() if contents is None or one.slug in contents], lessons_of(app)
-    return [
-        {"slug": one.slug, "title": one.title, "exercises": rows(one.slug) if one.slug in live else []} for one in here
-    ]
+
+    def told(slug: str) -> dict[str, Any]:
+        return {"slug": slug, "exercises": rows(slug) if slug in live else [], "cells": cell_ids(slug)}
+
+    return [{"title": one.title, **told(one.slug)} for one in here]
 
 
 def look(app: Sphinx) -> None:

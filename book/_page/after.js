@@ -1,6 +1,6 @@
 // What stays below an exercise: the course's own way, for readers who have passed or given up, and the next exercise.
 import { element } from "../_reader/element.js";
-import { addressOf, chapterOf, isSolved, shortOf } from "./course.js";
+import { addressOf, isSolved, shortOf } from "./course.js";
 import { solution } from "./python.js";
 import { around, chapterAfter } from "./route.js";
 import { listen, result, resultKey, write } from "./store.js";
@@ -12,6 +12,7 @@ export class After {
     Object.assign(this, { lesson, name, of });
     this.box = element("div", { class: "exercise-after" });
     this.give = element("button", { type: "button", class: "page-button", onclick: () => this.giveUp() }, "Show the solution");
+    this.said = element("p", { role: "status" });
     this.own = element("details", { class: "exercise-own" }, element("summary", {}, "The course's own way"), element("div"));
     this.own.addEventListener("toggle", () => this.own.open && this.fill());
     card.after(this.box);
@@ -22,7 +23,7 @@ export class After {
   show() {
     const { shown, hinted } = result(this.lesson, this.name) ?? {};
     const solved = isSolved(this.lesson, [this.name, this.of]);
-    const way = solved || shown ? [this.own] : hinted ? [this.give] : [];
+    const way = solved || shown ? [this.own] : hinted ? [this.give, this.said] : [];
     const parts = [...way, ...(solved ? this.next() : [])];
     if (parts.length !== this.box.children.length || parts.some((one, at) => !one.isEqualNode(this.box.children[at]))) this.box.replaceChildren(...parts);
   }
@@ -35,22 +36,31 @@ export class After {
     if (next) return [element("p", { class: "exercise-next" }, "Next: ", exercise(next))];
     const chapter = chapterAfter(this.lesson);
     const left = skipped.flatMap((name, at) => [at ? ", " : "", exercise(name)]);
-    const parts = left.length ? ["This was the last exercise of the page. Not solved yet: ", ...left, "."] : ["All exercises of this page are solved."];
+    const parts = left.length ? ["Nothing is left below. Not solved yet: ", ...left, "."] : ["All exercises on this page are solved."];
     if (chapter) parts.push(" Next: ", link(addressOf(chapter.slug), `${shortOf(chapter.slug)}, ${chapter.title}`));
     return [element("p", { class: "exercise-next" }, ...parts)];
   }
 
   async fill() {
     const place = this.own.lastElementChild;
-    if (place.childElementCount) return;
-    const { text, why } = (await solution(this.lesson))?.exercises[this.name] ?? {};
-    if (place.childElementCount) return;
-    place.append(...(text ? [element("pre", { tabindex: 0 }, text)] : [element("p", {}, NONE)]), ...(why ? [element("p", {}, element("b", {}, "Why. "), why)] : []));
+    if (place.querySelector("pre")) return;
+    let found;
+    try {
+      found = await solution(this.lesson);
+    } catch (error) { return place.replaceChildren(element("p", {}, error.message)); } // opening it again tries again
+    const { text, why } = found?.exercises[this.name] ?? {};
+    place.replaceChildren(...(text ? [element("pre", { tabindex: 0 }, text)] : [element("p", {}, NONE)]), ...(why ? [element("p", {}, element("b", {}, "Why. "), why)] : []));
   }
 
   // The reader wants to see the solution without a pass, which the result says from now on.
   async giveUp() {
-    if (!(await solution(this.lesson))?.exercises[this.name]?.text) return this.give.replaceWith(element("p", {}, NONE));
+    try {
+      if (!(await solution(this.lesson))?.exercises[this.name]?.text) return this.give.replaceWith(element("p", {}, NONE));
+    } catch (error) {
+      this.said.textContent = error.message;
+      return;
+    }
+    this.said.textContent = "";
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...result(this.lesson, this.name), shown: true }));
     this.own.open = true;
     this.own.querySelector("summary").focus();

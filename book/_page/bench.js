@@ -4,7 +4,7 @@ import { Code, Line, Switch } from "./code.js";
 import { PRINTED } from "./limits.js";
 import { asLoaded } from "./loaded.js";
 import { Output } from "./output.js";
-import { ageOfTexts, spoiled, stop, Stopped, whenReplaced, withPython } from "./python.js";
+import { ageOfTexts, spoiled, stop, Stopped, withPython } from "./python.js";
 import { filled } from "./work.js";
 
 const SECONDS = 600;
@@ -80,13 +80,15 @@ export function scratchCell(exercise) {
   still.after(code.unkept);
 }
 
-// Run this case: only while no text was replaced, because other code may have said what the case is.
+// Run this case: only while no text was replaced, because other code may have said what the case is. The exercise hides the
+// button then; a run that was waiting for Python is refused.
 export function caseOf(exercise, given) {
   const age = ageOfTexts();
-  const one = new Run(exercise, "Run this case", () => ({ do: "look", case: given }));
-  const box = element("div", { class: "exercise-case" }, one.tools, one.out.box);
-  whenReplaced(() => (one.tools.hidden = age !== ageOfTexts()));
-  return box;
+  const one = new Run(exercise, "Run this case", () => {
+    if (age !== ageOfTexts()) throw new Error("The answer was replaced: check it again.");
+    return { do: "look", case: given };
+  });
+  return element("div", { class: "exercise-case" }, one.tools, one.out.box);
 }
 
 // What an answer printed during a check, folded.

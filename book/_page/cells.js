@@ -1,4 +1,5 @@
-// Makes a page's exercises and code cells interactive. Python is fetched only when a reader uses it.
+// Makes a page's exercises and code cells interactive. Python is fetched when a reader opens an editor or
+// runs something.
 import { exercises } from "./checkall.js";
 import { each } from "./each.js";
 import { endOf } from "./end.js";

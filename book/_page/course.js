@@ -1,9 +1,10 @@
-// The chapters of this book in order, as the build has written them: { slug, title, exercises }, where an exercise of the
-// page is [name, points, title of its section], in the order of the page.
+// The chapters of this book in order, as the build has written them: { slug, title, exercises, cells }, where an exercise of
+// the page is [name, points, title of its section], in the order of the page, and `cells` are the notebook's: [id, exercise].
 import { result } from "./store.js";
+
+export { shortOf } from "../_reader/words.js";
 
 export const chapters = LESSONS;
 export const chapterOf = (slug) => chapters.find((one) => one.slug === slug);
-export const shortOf = (slug) => slug.split("_")[0];
 export const addressOf = (slug, exercise = "") => `${slug}.html${exercise ? `#${exercise}` : ""}`;
 export const isSolved = (slug, [name, points]) => (result(slug, name)?.best ?? 0) >= points;

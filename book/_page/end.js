@@ -1,12 +1,12 @@
 // The box at a chapter's end: what the reader has solved, what is left, and what comes next.
 import { chosenIn } from "../_reader/kept.js";
 import { element } from "../_reader/element.js";
+import { counted } from "../_reader/words.js";
 import { addressOf, chapterOf, isSolved, shortOf } from "./course.js";
 import { chapterAfter } from "./route.js";
 import { listen } from "./store.js";
 
 const MANY = 6;
-const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 export function endOf(box) {
   const lesson = box.dataset.end;
@@ -26,7 +26,7 @@ export function endOf(box) {
     if (after) due.push(element("a", { href: addressOf(after.slug) }, `${shortOf(after.slug)}, ${after.title}`));
     const line = (head, parts) => element("p", {}, element("b", {}, `${head} `), ...parts, ".");
     box.replaceChildren(
-      element("p", { class: "page-head" }, left.length ? `${solved.length} of ${counted(exercises.length, "exercise")} of this page solved` : "All exercises of this page solved"),
+      element("p", { class: "page-head" }, left.length ? `${solved.length} of ${counted(exercises.length, "exercise")} on this page solved` : "All exercises on this page solved"),
       ...(solved.length ? [line("You can now write:", listed(solved))] : []),
       ...(left.length ? [line("Not solved yet:", listed(left))] : []),
       ...(due.length ? [line("Next:", due.flatMap((one, at) => [at ? ", then " : "", one]))] : []),

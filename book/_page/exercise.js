@@ -55,7 +55,10 @@ export class Exercise {
     listen((key, _, elsewhere) => !elsewhere && keys.includes(key) && worksOn(lesson, exercise));
     listen((key) => key === resultKey(lesson, exercise) && this.mark());
     this.former = element("p", { class: "exercise-former" }, BEFORE);
-    whenReplaced(() => (this.former.hidden = this.judged === this.texts()));
+    whenReplaced(() => {
+      this.former.hidden = this.judged === this.texts();
+      this.card.querySelectorAll(".exercise-case > .page-tools").forEach((one) => (one.hidden = true));
+    });
   }
 
   // The card stands below the part where somebody pressed Check, or at the exercise's end.
@@ -117,7 +120,8 @@ export class Exercise {
   show(found, quiet) {
     if (found.error) return this.line.show({ text: found.error });
     this.card.replaceChildren(cardOf(found, this));
-    if (found.case) this.card.append(caseOf(this, found.case));
+    // code that was replaced during the check may have said what the case is, and must not reach a new Python
+    if (found.case && found.stands) this.card.append(caseOf(this, found.case));
     this.markLine(found.line);
     if (!found.stands) {
       this.card.prepend(element("p", { class: "exercise-former" }, FORMER));
@@ -145,7 +149,7 @@ export class Exercise {
     if (!quiet) this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below the visible part
   }
 
-  // Store how many hints were opened, and whether that were all; each is nested in the one before.
+  // Store how many hints were opened, and whether all hints were opened; each is nested in the one before.
   counted(details) {
     const [, asked, all] = details.querySelector("summary")?.textContent.match(/^Hint (\d{1,2}) of (\d{1,2})\b/)?.map(Number) ?? [];
     if (!details.open || !asked) return;

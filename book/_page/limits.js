@@ -1,8 +1,8 @@
 // Limits for files that a page loads, and for messages from Python.
 
-// In characters, except `cells`. A browser gives all pages of the book together five million, so one loaded file must not
+// In characters, except `cells` and `hints`. A browser gives all pages of the book together five million, so one loaded file must not
 // use up the space of other chapters. Texts that Load replaces are kept too, at most as much again.
-export const MOST = { answer: 50_000, cells: 200, own: 200_000, loaded: 250_000, everything: 1_500_000 };
+export const MOST = { answer: 50_000, cells: 200, own: 200_000, loaded: 250_000, everything: 1_500_000, hints: 100, name: 200 };
 
 export const LONGEST = 2_500_000; // characters of a message: a picture has up to a million, some of which JSON escapes
 export const LETTERS = 4_000_000; // characters of all messages that answer one question

@@ -127,9 +127,9 @@ class Live {
     if (above) said.push("A cell above, which this one needs, ended in an error.");
     if (ran) said.push(`Ran first what it needs of ${ran} ${ran === 1 ? "cell" : "cells"} above.`);
     const { missing, chosen, own } = this.lent;
-    if (own.length) said.push(`${own.join(" and ")}: yours.`);
-    if (chosen.length) said.push(`${chosen.join(" and ")}: the course's own.`);
-    if (missing.length) said.push(`${missing.join(" and ")}: the course's own, as yours ${missing.length > 1 ? "are" : "is"} not written yet.`);
+    if (own.length) said.push(`Used your ${own.join(" and ")}.`);
+    if (chosen.length) said.push(`Used the course's ${chosen.join(" and ")}.`);
+    if (missing.length) said.push(`Used the course's ${missing.join(" and ")}: yours ${missing.length > 1 ? "are" : "is"} not written yet.`);
     this.out.result({ value, picture, error });
     this.line.show({ text: said.join(" ") || (this.out.text ? "" : "It ran, and printed nothing.") });
   }

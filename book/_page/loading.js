@@ -28,8 +28,8 @@ function ask(place, words, choices) {
 
 export async function loadPlanned(place, plan) {
   if (!plan.conflicts.length) return plan.commit(false);
-  const choice = await ask(place, `${plan.words} It would replace ${plan.conflicts.length} of yours: ${listed(plan.conflicts)}.`, [
-    ["Keep mine where both have changed", "keep"], ["Replace", "replace"], ["Load nothing", null],
+  const choice = await ask(place, `${plan.words} Loading it would replace your version of: ${listed(plan.conflicts)}.`, [
+    ["Keep mine where they differ", "keep"], ["Replace", "replace"], ["Load nothing", null],
   ]);
   return choice === null ? "Nothing was loaded." : plan.commit(choice === "keep");
 }

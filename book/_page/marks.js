@@ -1,6 +1,6 @@
 // Marks of the reader's exercises, at their heads, in the list at a chapter's top and in the table at its end.
 import { element } from "../_reader/element.js";
-import { addressOf, chapterOf } from "./course.js";
+import { chapterOf } from "./course.js";
 import { listen, result } from "./store.js";
 
 // The mark of an exercise in words; "" if nothing was tried.

@@ -7,7 +7,7 @@ export class Failed extends Error {}
 let manifest;
 export async function files() {
   manifest ??= fetch(new URL("manifest.json", HERE)).then((answer) => {
-    if (!answer.ok) throw new Failed("Python is not part of this copy of the book.");
+    if (!answer.ok) throw Object.assign(new Failed("Python is not part of this copy of the book."), { missing: true });
     return answer.json();
   });
   try {

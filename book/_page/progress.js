@@ -56,7 +56,7 @@ export function chapter(box) {
     );
   };
   const show = (changed) => {
-    words.textContent = `Exercises in this page: ${inWords(standing(lesson, exercises))}.`;
+    words.textContent = `Exercises on this page: ${inWords(standing(lesson, exercises))}.`;
     if (changed === undefined || changed.startsWith("draft:") || [key, loadedKey(lesson), ...formerKeys(key)].includes(changed)) showOwn();
     const found = unreadable(lesson, exercises.map(([name]) => name));
     strange.replaceChildren(...(found.length ? [
@@ -72,6 +72,7 @@ export function chapter(box) {
   const offerCheck = (names) => {
     const words = names.length === 1 ? "Check it" : `Check all ${names.length}`;
     const check = element("button", { type: "button", class: "page-button page-main", onclick: () => {
+      if (checking.running) return; // the offer stays until that has ended
       place.replaceChildren();
       checking.run(names);
     } }, words);
@@ -81,7 +82,8 @@ export function chapter(box) {
   const load = chooser("Load", ".ipynb,application/x-ipynb+json,.json", async (file) => {
     const plan = await planOf(lesson, file);
     const done = await loadPlanned(place, plan);
-    if (plan.names.length && done.startsWith("Loaded")) offerCheck(plan.names);
+    const names = plan.names.filter((name) => exercises.some(([one]) => one === name)); // those on this page
+    if (names.length && done.startsWith("Loaded")) offerCheck(names);
     return done;
   }, tell);
   box.append(

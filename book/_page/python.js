@@ -58,7 +58,7 @@ function inWords({ say, loaded, total }) {
 // and `out` gets output. The interpreter is stopped after `seconds` without news, or after max(WHOLE, seconds) in all.
 let queue = Promise.resolve();
 export function withPython(parts, take, work, { line, out = () => {}, seconds = 60 } = {}) {
-  if (working) line.show({ text: "Waits for what else runs in this page" });
+  if (working) line.show({ text: "Waits for what else runs on this page" });
   const before = warming;
   if (before) before.hear = (message) => line.show(inWords(message));
   const turn = queue.then(() => {
@@ -164,13 +164,21 @@ export function stop(why = "Stopped.") {
   drop(one);
 }
 
-// The course's solutions of a lesson: { module, exercises: { name: { text, why } } }; null if this copy has none.
+// The course's solutions of a lesson: { module, exercises: { name: { text, why } } }; null if this copy has none. Throws
+// `Failed` if they cannot be fetched, and tries again when asked again.
+const NO_SOLUTION = "The solution could not be fetched: is there a network?";
 const solutions = {};
 export const solution = (slug) =>
   (solutions[slug] ??= files().then(async ({ solved }) => {
-    const answer = solved.includes(slug) ? await fetch(new URL(`${slug}.solved.json`, HERE)) : { ok: false };
-    return answer.ok ? answer.json() : null;
-  }).catch(() => null));
+    if (!solved.includes(slug)) return null;
+    const answer = await fetch(new URL(`${slug}.solved.json`, HERE));
+    if (!answer.ok) throw new Failed(NO_SOLUTION);
+    return await answer.json();
+  }).catch((error) => {
+    if (error.missing) return null;
+    delete solutions[slug];
+    throw new Failed(NO_SOLUTION);
+  }));
 
 // Whether one of these lessons has an exercise that needs the archive of digits.
 export const needData = async (slugs) => (await files()).data.some((part) => slugs.includes(part.split("/")[0]));

@@ -27,16 +27,17 @@ export const worksOn = (lesson, exercise) => {
   if (former !== lesson || same !== exercise) write(LAST, JSON.stringify({ lesson, exercise }));
 };
 
-// Where the reader goes on: { words, to }, or null if nothing was begun.
+// Where the reader goes on: { words, to }, or null if nothing was begun, or nothing is left.
 export function whereToGoOn() {
   const last = lastWorked() ?? lastTried();
   const from = last ? chapters.findIndex(({ slug }) => slug === last.lesson) : chapters.findLastIndex(({ slug }) => placeIn(slug));
   if (from < 0) return null;
   const here = chapters[from];
   if (last && !isSolved(here.slug, here.exercises.find(([name]) => name === last.exercise))) return toExercise(here, last.exercise);
-  const { next } = last ? around(here.slug, last.exercise) : { next: here.exercises.find((one) => !isSolved(here.slug, one))?.[0] };
-  if (last && next) return toExercise(here, next);
-  const more = chapters.slice(last ? from + 1 : from).find((one) => !done(one));
+  const next = last && around(here.slug, last.exercise).next;
+  if (next) return toExercise(here, next);
+  const open = (one) => !done(one);
+  const more = chapters.slice(last ? from + 1 : from).find(open) ?? chapters.find(open);
   return more ? toChapter(more) : null;
 }
 

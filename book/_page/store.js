@@ -19,7 +19,15 @@ let waiting;
 
 const isText = (key) => /^(?:draft|before\d?):(?!own:)/.test(key);
 const stored = (key) => { try { return localStorage.getItem(PREFIX + key); } catch { return null; } };
+// A page has several bundles, each with this module: what one writes, the others hear by an event of the document.
+const STORED = "backprop:stored";
+const by = {}; // this bundle
 const tell = (key, value, elsewhere = false) => listeners.forEach((to) => to(key, value, elsewhere));
+function tellAll(key, value) {
+  tell(key, value);
+  document.dispatchEvent(new CustomEvent(STORED, { detail: { key, value, by } }));
+}
+document.addEventListener(STORED, ({ detail }) => detail.by !== by && tell(detail.key, detail.value));
 
 export function read(key) {
   return unkept.has(key) ? unkept.get(key).value : setAside(key) ? null : stored(key);
@@ -59,7 +67,7 @@ export function write(key, value) {
   } else {
     unkept.delete(key);
   }
-  tell(key, value);
+  tellAll(key, value);
   if (!why) again(); // there may be room now for other values
   return why;
 }
@@ -68,7 +76,7 @@ function again() {
   for (const [key, { value }] of [...unkept]) {
     if (stores(key, value)) continue;
     unkept.delete(key);
-    tell(key, value);
+    tellAll(key, value);
   }
   if (unkept.size) return;
   clearInterval(waiting);
@@ -151,9 +159,9 @@ export function result(lesson, exercise) {
   if (!STATUSES.includes(found?.status)) return null;
   const { status, best, of, misconception, hints, hinted, shown, loaded } = found;
   return {
-    status, points: points(found.points), of: points(of), best: points(best), hints: Math.floor(points(hints)), loaded: loaded === true,
+    status, points: points(found.points), of: points(of), best: points(best), hints: Math.min(MOST.hints, Math.floor(points(hints))), loaded: loaded === true,
     hinted: hinted === true, shown: shown === true, // all hints were opened; the solution was shown before a pass
-    misconception: typeof misconception === "string" ? misconception : null,
+    misconception: typeof misconception === "string" ? misconception.slice(0, MOST.name) : null,
   };
 }
 

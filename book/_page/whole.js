@@ -16,35 +16,38 @@ const DIGITS = new RegExp(`^[\\da-f]{${PARTS / 4}}$`);
 
 const ofAResult = record({
   status: oneOf(STATUSES), points: number(0, 1000), of: number(0, 1000), best: number(0, 1000),
-  hints: or(0, whole(0, 100)), hinted: or(false, whether), shown: or(false, whether), misconception: or(null, text(200)),
+  hints: or(0, whole(0, MOST.hints)), hinted: or(false, whether), shown: or(false, whether), misconception: or(null, text(MOST.name)),
 });
 const ofAPage = record({
-  answers: or(new Map(), byName(NAME, text(MOST.answer), 200)),
-  code: or(new Map(), byName(/^\d{1,4}$/, text(MOST.answer), 500)),
-  scratch: or(new Map(), byName(NAME, text(MOST.answer), 200)),
-  notes: or(new Map(), byName(NAME, text(MOST_NOTE), 200)),
+  answers: or(new Map(), byName(matching(NAME), text(MOST.answer), 200)),
+  code: or(new Map(), byName(matching(/^\d{1,4}$/), text(MOST.answer), 500)),
+  scratch: or(new Map(), byName(matching(NAME), text(MOST.answer), 200)),
+  notes: or(new Map(), byName(matching(NAME), text(MOST_NOTE), 200)),
   own: or([], list(record({ before: text(200), source: text(MOST.own) }), MOST.cells)),
-  results: or(new Map(), byName(NAME, ofAResult, 200)),
-  choices: or(new Map(), byName(NAME, record({ first: whether, chosen: list(whole(0, 99), 100) }), 500)),
-  due: or(new Map(), byName(NAME, that(isDue), 700)),
+  results: or(new Map(), byName(matching(NAME), ofAResult, 200)),
+  choices: or(new Map(), byName(matching(NAME), record({ first: whether, chosen: list(whole(0, 99), 100) }), 500)),
+  due: or(new Map(), byName(matching(NAME), that(isDue), 700)),
   read: or("", matching(DIGITS)),
   section: or("", matching(NAME)),
 });
 const ofAFile = record({
   format: oneOf([FORMAT]), version: whole(1, 1000),
   last: or(null, record({ lesson: matching(NAME), exercise: matching(NAME) })),
-  pages: byName(NAME, ofAPage, 100),
+  pages: byName(matching(NAME), ofAPage, 100),
 });
+
+// How many characters the texts of a file have.
+export const lettersIn = ({ pages }) => [...pages.values()].reduce((sum, { answers, code, scratch, own }) =>
+  sum + [...answers.values(), ...code.values(), ...scratch.values()].reduce((all, one) => all + one.length, 0) + JSON.stringify(own).length, 0);
 
 // The content of a file, with maps by name; throws an Error in a reader's words.
 export function understoodFile(value, name) {
   const no = `${name} is no file that “Save everything” has written`;
-  if (value?.format !== FORMAT) throw new Error(`${name} is no file of the reader's progress.`);
+  if (value?.format !== FORMAT) throw new Error(`${name} is not a progress file: “Save everything” writes one.`);
   if (Number.isInteger(value.version) && value.version > VERSION) throw new Error(`${name} is of a newer edition of this book: its version is ${value.version}, and this page reads ${VERSION}. Nothing was loaded.`);
   let found;
   try { found = ofAFile(value); } catch { throw new Error(`${no}, or something has changed it. Nothing was loaded.`); }
-  const letters = [...found.pages.values()].reduce((sum, { answers, code, scratch, own }) =>
-    sum + [...answers.values(), ...code.values(), ...scratch.values()].reduce((all, one) => all + one.length, 0) + JSON.stringify(own).length, 0);
+  const letters = lettersIn(found);
   if (letters > MOST.everything) throw new Error(`${name} has ${Math.ceil(letters / 1000).toLocaleString("en")} kB of answers, and a browser keeps at most ${MOST.everything / 1000} kB. Nothing was loaded.`);
   if ([...found.pages.values()].some(({ own }) => JSON.stringify(own).length > MOST.own)) throw new Error(`${no}: its own cells are too long. Nothing was loaded.`);
   return found;

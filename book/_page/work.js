@@ -1,4 +1,5 @@
 // Fills a lesson's notebook with a page's texts, saves it, and loads one.
+import { counted } from "../_reader/words.js";
 import { MOST } from "./limits.js";
 import { loadedKey, withLoaded } from "./loaded.js";
 import { saveFile } from "./loading.js";
@@ -8,7 +9,6 @@ import { draftKey, ownCells, ownCellsKey, read, replacing, taken, writeAll } fro
 const LARGEST = 20_000_000; // bytes of a notebook
 // Ends lines with \n alone, as the editor does; otherwise opening the editor would make a loaded answer look edited.
 const joined = (source) => (Array.isArray(source) ? source.join("") : String(source ?? "")).replace(/\r\n?/g, "\n");
-const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const isText = (one) => typeof one === "string";
 const isCell = (one) => isText(one?.cell_type) && (isText(one.source) || (Array.isArray(one.source) && one.source.every(isText)));
 const solvable = (cell) => cell.cell_type === "code" && isText(cell.metadata?.exercise) && cell.metadata.exercise !== "";

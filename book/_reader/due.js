@@ -8,8 +8,9 @@ import { comingBack, DAY, dueKey, MOST_LOG } from "./dues.js";
 import { element } from "./element.js";
 import { keep } from "./kept.js";
 import { bookPage } from "./pages.js";
+import { shortOf } from "./words.js";
 
-const MOST = 20; // in one day
+const MOST = 20; // at one visit
 const AGAIN = 1, GOOD = 3;
 const scheduler = fsrs({ enable_fuzz: false, enable_short_term: false });
 
@@ -24,7 +25,6 @@ function nextDue(log, now) {
 }
 
 const day = (time) => new Date(time).toLocaleDateString("en", { day: "numeric", month: "long" });
-const shortOf = (page) => (/^ch\d\d_/.test(page) ? page.slice(0, 4) : page);
 
 function answered({ page, id, log }, grade) {
   const now = Date.now();
@@ -78,7 +78,7 @@ function written(one, done) {
     buttons.forEach((each) => (each.disabled = true));
     done();
   } }, words);
-  const buttons = [button("I could", GOOD), button("I had to look it up", AGAIN)];
+  const buttons = [button("I could write it", GOOD), button("I had to look it up", AGAIN)];
   return element("div", {}, element("p", {}, "Write ", element("code", {}, one.id), " on paper, or in its chapter after Reset, which Undo takes back. Then compare it with the course's own way there."),
     element("p", { class: "due-said" }, ...buttons.flatMap((each) => [each, " "]), said));
 }
@@ -121,7 +121,7 @@ async function start(place) {
     const rest = due.length > MOST ? ` ${due.length - MOST} more wait until you come again.` : "";
     if (left) said.textContent = `${left} due today, of ${all.length} that you have answered or passed.${rest}`;
     else if (today.length) said.textContent = `Done for today.${rest}`;
-    else said.textContent = all.length ? `Nothing is due today. The next of your ${all.length} comes back on ${day(later[0].due)}.` : "Nothing yet: answer questions and pass exercises in the chapters. They come back here from the next day on.";
+    else said.textContent = all.length ? `Nothing is due today. The next item comes back on ${day(later[0].due)}.` : "Nothing yet: answer questions and pass exercises in the chapters. They come back here from the next day on.";
   };
   const items = await Promise.all(today.map((one) => itemOf(one, () => ((left -= 1), tell()))));
   left = items.filter(Boolean).length;

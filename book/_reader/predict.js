@@ -14,7 +14,7 @@ export function predictions() {
     choices.checked = () => {
       const [chosen] = choices.chosen();
       show(chosen);
-      choices.said.textContent = chosen === right ? "As you said:" : "The output is different:";
+      choices.said.textContent = chosen === right ? "As you predicted:" : "The output is different:";
       const before = chosenIn(lesson(), box.id);
       const refused = box.id && keep(quizKey(lesson(), box.id), { first: before ? before.first : chosen === right, chosen: [chosen] });
       if (box.id) noteAnswer(lesson(), box.id, chosen === right);

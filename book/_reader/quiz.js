@@ -52,7 +52,7 @@ export function quizzes() {
   const page = {
     score: () => {
       const { all, asked, first } = score(lesson(), boxes.map((box) => box.id));
-      return `First tries in this page: ${first} of ${asked} right, ${all - asked || "none"} to go.`;
+      return `First tries on this page: ${first} of ${asked} right, ${all - asked || "none"} to go.`;
     },
   };
   for (const box of boxes) new Quiz(box, page);

@@ -17,6 +17,16 @@ from live_pages import Reader, Server, plain_server
 from widget_pages import Browser, Quiet, build_book
 
 ROOT = Path(__file__).parents[2]
+HELD = """
+const post = Worker.prototype.postMessage;
+window.held = null;
+window.release = () => { held.forEach((send) => send()); held = null; };
+Worker.prototype.postMessage = function (message, ...more) {
+  const send = () => post.call(this, message, ...more);
+  held && message.do === "check" ? held.push(send) : send();
+};
+true
+"""
 
 
 @pytest.fixture(scope="session")
@@ -126,3 +136,9 @@ def reader(readers: list[Reader], server: Server, tmp_path_factory: pytest.TempP
     else:
         readers.append(Reader(tmp_path_factory.mktemp("profile"), server))
     return readers[-1]
+
+
+@pytest.fixture
+def hold_checks() -> str:
+    """A script that holds back the checks that the page sends to Python, from `held = []` until `release()`."""
+    return HELD

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_pages import RIGHT, SAID, WRONG, load, notebook
+from hostile_pages import RIGHT, SAID, WRONG, answers, impostor, load, notebook
 from live_pages import Reader
 
 from course.syllabus import find_lesson
@@ -25,6 +25,7 @@ VJPS = find_lesson("ch06_vjps")
 TANH = "def tanh_vjp(g, x):\n    return (g * (1 - np.tanh(x) ** 2)).astype(x.dtype)\n"
 MARKUP = "<img src=x onerror='window.caught = 1'>"
 CHECKED = ".page-checked"
+ROOT = Path(__file__).parents[2]
 ALL_SAID = ".page-everything [role=status]"
 
 
@@ -78,14 +79,14 @@ def test_load_says_what_it_would_replace_before_it_does(reader: Reader) -> None:
     offered(reader, theirs, "theirs.ipynb", field, SAID)
     asked = reader.text(".page-ask")
     assert "theirs.ipynb has 3 answers, and 1 cell of your own." in asked
-    assert "It would replace 2 of yours: relu_vjp, cells of your own." in asked
-    assert reader.js("document.activeElement.textContent") == "Keep mine where both have changed"
+    assert "Loading it would replace your version of: relu_vjp, cells of your own." in asked
+    assert reader.js("document.activeElement.textContent") == "Keep mine where they differ"
     assert (draft(reader, "relu_vjp"), draft(reader, "tanh_vjp")) == ("# mine", None)
     reader.press(".page-ask", "Load nothing")
     reader.until(f"document.querySelector({SAID!r}).innerText === 'Nothing was loaded.'")
     assert draft(reader, "tanh_vjp") is None
     offered(reader, theirs, "theirs.ipynb", field, SAID)
-    reader.press(".page-ask", "Keep mine where both have changed")
+    reader.press(".page-ask", "Keep mine where they differ")
     reader.until(f"document.querySelector({SAID!r}).innerText")
     assert reader.text(SAID) == "Loaded 2 answers of theirs.ipynb, and kept 2 of yours."
     assert (draft(reader, "relu_vjp"), draft(reader, "tanh_vjp")) == ("# mine", "# new")
@@ -112,6 +113,53 @@ def test_what_was_loaded_is_checked_in_one_go(reader: Reader) -> None:
     reader.press(".page-progress", "Check all")
     reader.press(".page-progress", "Stop checking")
     reader.until(f"document.querySelector({CHECKED!r}).innerText.startsWith('Stopped after')")
+
+
+def test_a_check_without_a_verdict_does_not_count_as_checked(reader: Reader, hold_checks: str) -> None:
+    with impostor(reader):
+        reader.visit(PAGE, first=True)
+    reader.js(hold_checks)
+    load(reader, notebook({"relu_vjp": RIGHT, "tanh_vjp": TANH}))
+    answers(reader, {"done": 7})
+    reader.press(".page-progress", "Check all 2")
+    reader.until(f"document.querySelector({CHECKED!r}).innerText.includes('2 could not be checked: ')")
+    assert reader.text(CHECKED) == "2 could not be checked: relu_vjp, tanh_vjp."
+    reader.js("said = null; window.held = []; true")
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    reader.until("held.length === 1")
+    reader.press(".page-progress", "Check all")
+    reader.js("release()")
+    reader.until(f"document.querySelector({CHECKED!r}).innerText.includes('could')")
+    assert reader.text(CHECKED) == "Checked 1: 0 passed, 1 not: tanh_vjp. 1 could not be checked: relu_vjp."
+
+    load(reader, notebook({"relu_vjp": WRONG, "tanh_vjp": TANH}))
+    reader.js("window.held = []; true")
+    reader.press(".page-progress", "Check all")
+    reader.until("held.length === 1")
+    reader.press(".page-progress", "Check all 2")  # which begins no second round
+    assert reader.js("Boolean(document.querySelector('.page-offer'))")
+    reader.press(".page-progress", "Stop checking")
+    reader.js("held = null; true")
+    reader.until(f"document.querySelector({CHECKED!r}).innerText.startsWith('Stopped after')")
+    assert reader.text(CHECKED) == "Stopped after 0 of 2."
+
+
+def test_only_exercises_of_the_page_are_offered_to_check(reader: Reader) -> None:
+    """`train` needs PyTorch, so it is only in the notebook."""
+    made = json.loads((ROOT / "exercises" / "ch03_accumulation.ipynb").read_text(encoding="utf-8"))
+
+    def with_answers(*names: str) -> str:
+        cells = [
+            cell | {"source": "# mine"} if cell["metadata"].get("exercise") in names else cell for cell in made["cells"]
+        ]
+        return json.dumps(made | {"cells": cells})
+
+    reader.visit("ch03_accumulation.html", first=True)
+    load(reader, with_answers("train"))
+    assert reader.text(".page-offer") == ""
+    load(reader, with_answers("train", "zero_grad", "backward"))
+    reader.until("Boolean(document.querySelector('.page-offer'))")
+    assert reader.text(".page-offer") == "Check all 2"
 
 
 def test_saving_says_what_it_has_saved(reader: Reader) -> None:
@@ -192,8 +240,8 @@ def test_a_file_of_everything_asks_before_it_replaces(reader: Reader) -> None:
     reader.fill(reader.exercise("relu_vjp"), "# mine")
     reader.js("document.querySelector('.page-everything').closest('details').open = true")
     offered(reader, text, "all.json", ".page-everything input", ALL_SAID)
-    assert "It would replace 1 of yours: ch06/relu_vjp." in reader.text(".page-ask")
-    reader.press(".page-ask", "Keep mine where both have changed")
+    assert "Loading it would replace your version of: ch06/relu_vjp." in reader.text(".page-ask")
+    reader.press(".page-ask", "Keep mine where they differ")
     reader.until(f"document.querySelector({ALL_SAID!r}).textContent.includes('Kept 1 of yours.')")
     assert draft(reader, "relu_vjp") == "# mine"
     assert "Undo, at each exercise" in everything(reader, text)
@@ -205,6 +253,47 @@ def test_a_file_of_everything_asks_before_it_replaces(reader: Reader) -> None:
 def a_file(page: Any = None, **more: Any) -> str:
     pages = {"ch06_vjps": page} if page is not None else {}
     return json.dumps({"format": "backprop-progress", "version": 1, "pages": pages, **more})
+
+
+def test_what_no_page_of_the_book_has_is_left_out(reader: Reader) -> None:
+    """It used to be stored, where no page shows, counts or can Reset it."""
+    reader.visit("index.html", first=True)
+    page = {
+        "answers": {"ch06-relu_vjp": "# mine", "ch06-nothing": "#", "ch03-zero_grad": "#"},
+        "code": {"0": "print(1)", "9999": "#"},
+        "scratch": {"relu_vjp": "# s", "nothing": "#"},
+        "notes": {"relu_vjp": "n", "nothing": "#"},
+        "results": {"relu_vjp": RESULT, "nothing": RESULT},
+    }
+    nowhere = {"answers": {"x": "#"}, "own": [{"before": "", "source": "#"}]}
+    said = everything(reader, a_file(pages={"ch06_vjps": page, "nowhere": nowhere}))
+    assert said.startswith("Loaded all.json: 1 answer, 1 edited cell, 1 scratch cell, 1 result, of 1 page. Left out 8 ")
+    kept = "Object.keys(localStorage).filter((one) => /draft|result|own|note/.test(one)).sort()"
+    assert reader.js(kept) == [
+        "backprop:draft:ch06-relu_vjp",
+        "backprop:draft:ch06_vjps/0",
+        "backprop:draft:scratch/ch06_vjps/relu_vjp",
+        "backprop:note:ch06_vjps/relu_vjp",
+        "backprop:result:ch06_vjps/relu_vjp",
+    ]
+    assert "has nothing of this book's pages" in everything(reader, a_file(pages={"nowhere": nowhere}))
+
+
+def test_what_is_saved_can_be_loaded_or_nothing_is_saved(reader: Reader) -> None:
+    reader.visit("index.html", first=True)
+    hints = json.dumps(RESULT | {"hints": 500})
+    reader.js(f"localStorage.setItem('backprop:result:ch06_vjps/relu_vjp', {hints!r}); true")
+    text, _ = saved(reader)
+    assert "Loaded" in everything(reader, text)
+    reader.js(
+        "for (let at = 0; at < 31; at++) localStorage.setItem(`backprop:draft:ch06-a${at}`, '#'.repeat(50_000));"
+        "window.named = null; true"
+    )
+    reader.press(".page-progress", "Save everything")
+    reader.until(f"document.querySelector({ALL_SAID!r}).textContent")
+    said = reader.js(f"document.querySelector({ALL_SAID!r}).textContent")
+    assert said.startswith("Your answers have 1,551 kB together, and a file has room for 1500 kB. Nothing was saved")
+    assert reader.js("named") is None
 
 
 RESULT = {"status": "passed", "points": 2, "of": 2, "best": 2}

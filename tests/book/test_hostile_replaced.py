@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hostile_pages import LIES, PAGE, RIGHT, WRONG, impostor, load, notebook, ready
+from hostile_pages import LIES, PAGE, RIGHT, WRONG, answers, impostor, load, notebook, ready
 from live_pages import Reader
 
 pytestmark = pytest.mark.slow
@@ -16,6 +16,17 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 FORMER = "about what stood here when the check began. It has changed since, and this is not counted"
 RESULT = "localStorage.getItem('backprop:result:ch06_vjps/relu_vjp')"
 DRAFT = "backprop:draft:ch06-relu_vjp"
+CARD = {"status": "failed", "points": 0, "message": "m", "blocks": [], "case": "a case"}
+ASKED = """
+const sent = Worker.prototype.postMessage;
+window.asked = [];
+Worker.prototype.postMessage = function (message, ...more) {
+  asked.push(message.do);
+  sent.call(this, message, ...more);
+};
+true
+"""
+"""Notes what the page asks of Python."""
 FILL = "for (let n = 2 ** 22; n >= 1; n /= 2) try { localStorage.setItem('other' + n, 'x'.repeat(n)) } catch {}; true"
 
 
@@ -32,19 +43,6 @@ def friends(reader: Reader) -> None:
     load(reader, notebook({"relu_vjp": RIGHT + LIES, "tanh_vjp": "def tanh_vjp(g, y):\n    return g\n"}))
 
 
-HELD = """
-const post = Worker.prototype.postMessage;
-window.held = null;
-window.release = () => { held.forEach((send) => send()); held = null; };
-Worker.prototype.postMessage = function (message, ...more) {
-  const send = () => post.call(this, message, ...more);
-  held && message.do === "check" ? held.push(send) : send();
-};
-true
-"""
-"""Holds back the checks that the page sends to Python, from `held = []` until `release()`."""
-
-
 def press(reader: Reader, *pressed: tuple[str, str]) -> None:
     """Press these buttons within one task of the page's event loop."""
     found = "[...document.querySelectorAll(selector)].find((one) => !one.hidden && one.textContent === words).click()"
@@ -52,7 +50,7 @@ def press(reader: Reader, *pressed: tuple[str, str]) -> None:
     reader.js(f"for (const [selector, words] of {json.dumps(pairs)}) {found}; true")
 
 
-def test_no_order_of_check_and_undo_lets_former_code_judge(reader: Reader) -> None:
+def test_no_order_of_check_and_undo_lets_former_code_judge(reader: Reader, hold_checks: str) -> None:
     """A wrong answer used to pass if Undo was pressed while Python started, or while checks waited.
 
     Python starts for the first; for the others an impostor stands for a Python that has run the friend's code.
@@ -67,7 +65,7 @@ def test_no_order_of_check_and_undo_lets_former_code_judge(reader: Reader) -> No
 
     with impostor(reader):
         reader.visit(PAGE)
-    reader.js(HELD)
+    reader.js(hold_checks)
     friends(reader)
     reader.js("window.held = []")
     press(reader, ("tanh_vjp", "Check"), ("relu_vjp", "Check"))  # one runs, one waits
@@ -96,6 +94,36 @@ def test_no_order_of_check_and_undo_lets_former_code_judge(reader: Reader) -> No
     assert "stood here before" not in reader.text(card)
     press(reader, ("relu_vjp", "Undo"))
     assert "This is about the text that stood here before." in reader.text(card)
+
+
+def test_a_case_that_replaced_code_may_have_told_does_not_reach_a_new_python(reader: Reader, hold_checks: str) -> None:
+    """Reset during a check used to offer its case; Reset while "Run this case" waited used to run it."""
+    with impostor(reader):
+        reader.visit(PAGE, first=True)
+    relu, case = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".exercise-case")
+    reader.js(ASKED + hold_checks)
+    answers(reader, {"done": CARD})
+    reader.fill(reader.exercise("relu_vjp", ".exercise-part"), WRONG)
+    reader.js("window.held = []")
+    press(reader, ("relu_vjp", "Check"))
+    reader.until("held.length === 1")
+    press(reader, ("relu_vjp", "Reset"))
+    reader.js("release()")
+    ready(reader, relu)
+    assert FORMER in reader.text(reader.exercise("relu_vjp", ".exercise-card"))
+    assert reader.js(f"document.querySelector({case!r})") is None
+
+    press(reader, ("relu_vjp", "Undo"), ("relu_vjp", "Check"))
+    reader.until(f"Boolean(document.querySelector({case!r}))")
+    ready(reader, relu)
+    reader.js("window.held = []")
+    press(reader, ("tanh_vjp", "Check"), ("relu_vjp", "Run this case"))  # one runs, one waits
+    reader.until("held.length === 1")
+    press(reader, ("relu_vjp", "Reset"))
+    reader.js("release()")
+    said = f"document.querySelector({case + ' .page-tools'!r})?.textContent ?? ''"
+    reader.until(f"({said}).includes('The answer was replaced: check it again.') || asked.includes('look')")
+    assert "look" not in reader.js("asked")
 
 
 def test_undo_goes_back_over_several_loads_and_resets(reader: Reader) -> None:

@@ -56,7 +56,7 @@ def test_the_courses_engine_until_ones_own_is_written(reader: Reader) -> None:
     texts = drawn(reader)
     assert {"x", "y_ = multiply", "grad 16", "3: 2", "1: 1"} <= set(texts)
     assert "".join(texts) == before
-    assert "Tensor: the course's own, as yours is not written yet." in reader.text(f"{CELL} .page-line")
+    assert "Used the course's Tensor: yours is not written yet." in reader.text(f"{CELL} .page-line")
     assert reader.js(f"document.querySelector({CELL + ' .live-picture svg'!r}).getAttribute('role')") == "img"
     text = reader.js(f"document.querySelector({CELL + ' .live-out details'!r}).textContent")
     assert "x: 2, grad 16" in text
@@ -108,7 +108,7 @@ def test_the_readers_own_engine(reader: Reader) -> None:
         visit(reader)
         texts = drawn(reader)
         assert {"x", "y_ = mul", "grad 16"} <= set(texts)
-        assert "the course's own" not in reader.text(f"{CELL} .page-line")
+        assert "Used the course's" not in reader.text(f"{CELL} .page-line")
         without = own.replace("    def backward(", "    def not_backward(")
         assert without != own
         write_own(reader, without, "Tensor.backward")

@@ -83,13 +83,13 @@ def test_the_answer_is_to_what_was_chosen_and_the_first_try_counts(opened: Brows
     assert "is a single number" in text(opened, f"{QUIZ} .choices-reply")
     assert (
         text(opened, f"{QUIZ} .choices-said")
-        == "Not yet: choose again. First tries in this page: 0 of 1 right, 1 to go."
+        == "Not yet: choose again. First tries on this page: 0 of 1 right, 1 to go."
     )
     choose(opened, QUIZ, "The shape of")
     assert text(opened, f"{QUIZ} .choices-reply") == "A gradient has the shape of its input."
     assert opened.js(f"document.querySelectorAll('{QUIZ} .choice.right').length") == 1
     choose(opened, SUMS, "a bias", "a weight")
-    assert text(opened, f"{SUMS} .choices-said") == "Right. First tries in this page: 1 of 2 right, none to go."
+    assert text(opened, f"{SUMS} .choices-said") == "Right. First tries on this page: 1 of 2 right, none to go."
     opened.open(site)  # what was chosen is still there
     assert opened.js(f"document.querySelector('{QUIZ} .choice.right input').checked")
     assert text(opened, f"{QUIZ} .choices-reply") == "A gradient has the shape of its input."
@@ -120,7 +120,7 @@ def test_a_browser_that_keeps_nothing_says_so(opened: Browser) -> None:
     opened.js("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }")
     choose(opened, QUIZ, "The shape of")
     assert text(opened, f"{QUIZ} .choices-said") == (
-        "Right. First tries in this page: 1 of 1 right, 1 to go. "
+        "Right. First tries on this page: 1 of 1 right, 1 to go. "
         "This browser keeps nothing for this page: your answers are forgotten when you leave."
     )
     assert opened.faults() == []
@@ -139,7 +139,7 @@ def test_an_output_is_closed_until_one_has_chosen(opened: Browser, site: str, ch
     assert "Each addition doubles it." in text(opened, CELL)
     assert "Which is four" in text(opened, CELL)
     assert ("That counts a message twice." in text(opened, CELL)) == (choice == "6.0")
-    said = "As you said:" if choice == "4.0" else "The output is different:"
+    said = "As you predicted:" if choice == "4.0" else "The output is different:"
     assert text(opened, f"{PREDICT} .choices-said") == said
     opened.open(site)  # what was predicted is still there
     assert opened.js(shown)

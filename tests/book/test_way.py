@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from live_pages import Reader
 
-from course.syllabus import find_lesson
+from course.syllabus import find_lesson, syllabus
 
 pytestmark = pytest.mark.slow
 
@@ -57,15 +57,24 @@ def test_the_last_exercise_leads_to_what_was_skipped_and_to_the_next_chapter(rea
     solve(reader, "ch03_accumulation", *here[1:])
     reader.visit("ch03_accumulation.html")
     after = reader.exercise("microbatch_gradient", ".exercise-next")
-    assert reader.text(after).startswith("This was the last exercise of the page. Not solved yet: backward. Next: ch0")
+    assert reader.text(after).startswith("Nothing is left below. Not solved yet: backward. Next: ch0")
     end = reader.text(".page-end")
-    assert end.startswith("4 of 5 exercises of this page solved")
+    assert end.startswith("4 of 5 exercises on this page solved")
     assert "You can now write: zero_grad (The account, and zero_grad); bias_gradient" in end
     assert "Not solved yet: backward (Two sums in one backward)." in end
     solve(reader, "ch03_accumulation", "backward")
     reader.visit("ch03_accumulation.html")
-    assert reader.text(after).startswith("All exercises of this page are solved. Next: ch0")
-    assert reader.text(".page-end").startswith("All exercises of this page solved")
+    assert reader.text(after).startswith("All exercises on this page are solved. Next: ch0")
+    assert reader.text(".page-end").startswith("All exercises on this page solved")
+
+
+def test_the_end_of_a_chapter_counts_a_question_as_soon_as_it_is_answered(reader: Reader) -> None:
+    reader.visit("ch03_accumulation.html", first=True)
+    left = r"Number(document.querySelector('.page-end').innerText.match(/(\d+) questions? without your answer/)[1])"
+    before = reader.js(left)
+    reader.js("document.querySelector('.quiz[id] .choice input').click(); true")
+    reader.js("document.querySelector('.quiz[id] .choices-check').click(); true")
+    assert reader.js(left) == before - 1
 
 
 def test_the_table_and_the_list_have_marks_and_lead_to_the_exercises(reader: Reader) -> None:
@@ -108,10 +117,20 @@ def test_the_front_page_goes_on_where_the_reader_was(reader: Reader) -> None:
     reader.js("localStorage.clear()")
     solve(reader, "ch01_computation_graph")
     reader.visit("index.html")
-    assert reader.text(button) == "Continue with ch03: Gradient accumulation, += not ="
+    assert reader.text(button) == "Continue with ch02: The chain rule, two ways round"
     reader.js("localStorage.setItem('backprop:place:ch06_vjps', '3'); localStorage.setItem('backprop:last', '7'); true")
     reader.visit("index.html")
-    assert reader.text(button) == "Continue with ch03: Gradient accumulation, += not ="
+    assert reader.text(button) == "Continue with ch02: The chain rule, two ways round"
+
+
+def test_at_the_last_chapter_s_end_the_front_page_leads_to_what_was_left_out(reader: Reader) -> None:
+    reader.visit("index.html", first=True)
+    others = [slug for slug in syllabus() if slug != "ch02_chain_rule"]
+    for slug in others:
+        solve(reader, slug)
+        reader.js(f"localStorage.setItem('backprop:place:{slug}', '100'); true")
+    reader.visit("index.html")
+    assert reader.text(".front-start a") == f"Continue with ch02: {find_lesson('ch02_chain_rule').title}"
 
 
 def test_a_chapter_offers_to_go_on_where_the_reader_left(reader: Reader) -> None:
@@ -148,6 +167,22 @@ def test_the_solution_stays_open_to_readers_who_have_passed(reader: Reader) -> N
     reader.js(f"document.querySelector({own!r}).open = true")
     reader.until(f"document.querySelector({own!r}).innerText.includes('def relu_vjp')")
     assert "Why." in reader.text(own)
+
+
+def test_a_solution_that_cannot_be_fetched_is_not_said_to_be_missing(reader: Reader) -> None:
+    reader.visit(PAGE, first=True)
+    solve(reader, "ch06_vjps", "relu_vjp")
+    reader.visit(PAGE)
+    lost = "/solved/.test(address) ? Promise.reject(new TypeError()) : fetched(address, ...more)"
+    reader.js(f"window.fetched = window.fetch; window.fetch = (address, ...more) => {lost}; true")
+    own = reader.exercise("relu_vjp", ".exercise-own")
+    reader.js(f"document.querySelector({own!r}).open = true")
+    reader.until(f"document.querySelector({own + ' p'!r})?.innerText")
+    assert reader.text(f"{own} p") == "The solution could not be fetched: is there a network?"
+    reader.js(f"window.fetch = fetched; document.querySelector({own!r}).open = false")
+    reader.js(f"new Promise((done) => setTimeout(done, 50)).then(() => (document.querySelector({own!r}).open = true))")
+    reader.until(f"document.querySelector({own!r}).innerText.includes('def relu_vjp')")
+    assert "could not be fetched" not in reader.text(own)
 
 
 def test_the_solution_opens_after_the_last_hint_and_the_mark_says_so(reader: Reader) -> None:
