@@ -37,6 +37,7 @@ WRITTEN = {
         'raise NotImplementedError("WRITE ME: the reference")': "return (g * np.sign(x)).astype(x.dtype)",
     },
     "book/ch06_vjps.md": {
+        "WRITE ME: what it computes.": "$y = |x|$, entry by entry.",
         "WRITE ME: the rule that learners implement.": "The gradient is $g$ times the sign of $x$.",
         "WRITE ME: a question or code that fails; the idea in a sentence; a derivation; code.": "A kink at 0.",
     },

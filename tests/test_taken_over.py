@@ -46,6 +46,7 @@ says = "dx of y = x³."
 checks = ["test_smallest_case", "test_every_kind_of_input"]
 """
 SECTION = {
+    "WRITE ME: what it computes.": "$y = x^3$.",
     "WRITE ME: the rule that learners implement.": "`dx = g 3 x²`.",
     "WRITE ME: a question or code that fails; the idea in a sentence; a derivation; code.": "Three faces.",
 }

@@ -109,7 +109,9 @@ class _Watch:
             while True:
                 key = self._keys.take()
                 if not (self._obey(key) if key else self._wait()):
-                    continue
+                    if key or self._keys.pressed.is_set():
+                        continue
+                    return  # the watcher has ended
                 self._screen.rule(time.strftime("%H:%M:%S"), style="dim")
                 if self._found.lesson != judge.lesson:
                     self._moved = True

@@ -50,7 +50,7 @@ def _chapters(app: Sphinx) -> list[dict[str, Any]]:
     here, live = [one for one in syllabus().values() if contents is None or one.slug in contents], lessons_of(app)
 
     def told(slug: str) -> dict[str, Any]:
-        return {"slug": slug, "exercises": rows(slug) if slug in live else [], "cells": cell_ids(slug)}
+        return {"slug": slug, "exercises": rows(slug) if slug in live else []}
 
     return [{"title": one.title, **told(one.slug)} for one in here]
 
@@ -88,7 +88,9 @@ def bundle(out: Path, modules: Path, version: str, lessons: list[dict[str, Any]]
     for old in folder.glob("*-*.js"):
         old.unlink()  # chunks of an earlier build
     common = [str(esbuild), "--bundle", "--minify", f"--outdir={folder}", "--log-level=error", "--legal-comments=none"]
+    cells = {one["slug"]: cell_ids(one["slug"]) for one in lessons}
     common += [f'--define:PYODIDE="{version}"', f"--define:LESSONS={json.dumps(lessons)}", "--target=es2022"]
+    common += [f"--define:CELLS={json.dumps(cells)}"]
     parts = [*ENTRIES, "--splitting", "--format=esm", "--chunk-names=[name]-[hash]"]
     for command in ([*common, *parts], [*common, WORKER, "--format=iife"]):  # the worker cannot import
         run = subprocess.run(

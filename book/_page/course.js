@@ -1,5 +1,5 @@
-// The chapters of this book in order, as the build has written them: { slug, title, exercises, cells }, where an exercise of
-// the page is [name, points, title of its section], in the order of the page, and `cells` are the notebook's: [id, exercise].
+// The chapters of this book in order, as the build has written them: { slug, title, exercises }, where an exercise of the
+// page is [name, points, title of its section], in the order of the page.
 import { result } from "./store.js";
 
 export { shortOf } from "../_reader/words.js";

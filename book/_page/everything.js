@@ -1,17 +1,17 @@
-// "Save everything" and "Load everything": one file with all of a reader's progress in this book.
+// What "Save everything" and "Load everything" do: one file with all of a reader's progress in this book. Fetched on a click.
 import { dueKey, dueOf } from "../_reader/dues.js";
-import { element } from "../_reader/element.js";
 import { chosenIn, noteIn, noteKey, packed, placeKey, quizKey, sectionIn, sectionKey, seenIn } from "../_reader/kept.js";
 import { chapterOf, chapters, shortOf } from "./course.js";
 import { MOST } from "./limits.js";
 import { loadedKey, withLoaded } from "./loaded.js";
-import { chooser, loadPlanned, saveFile } from "./loading.js";
+import { saveFile } from "./loading.js";
 import { HERE } from "./parts.js";
 import { afresh } from "./python.js";
 import { lastWorked, LAST } from "./route.js";
 import { draftKey, ownCells, ownCellsKey, read, replacing, result, resultKey, taken, writeAll } from "./store.js";
 import { asText, contentOf, everything, idsOf, lettersIn, textsOf, understoodFile } from "./whole.js";
 
+// CELLS: by chapter, the cells of its notebook's exercises, [id, exercise], as the build has written them.
 const LARGEST = 8_000_000; // bytes
 
 const pageOf = (cell) => chapters.find(({ slug }) => shortOf(slug) === cell.split("-")[0])?.slug;
@@ -46,12 +46,12 @@ async function ofThisBook(found) {
   const only = (map, is) => new Map([...map].filter(([name]) => is(name) || ((left += 1), false)));
   const pages = new Map();
   for (const [name, page] of found.pages) {
-    const chapter = chapterOf(name) ?? (name === "index" ? { exercises: [], cells: [] } : null);
+    const chapter = chapterOf(name) ?? (name === "index" ? { exercises: [] } : null);
     if (!chapter) {
       left += idsOf(name, page).length + page.own.length + page.results.size + page.notes.size + page.choices.size;
       continue;
     }
-    const cells = new Map(chapter.cells), exercises = new Set(cells.values()), here = new Set(chapter.exercises.map(([one]) => one));
+    const cells = new Map(Object.hasOwn(CELLS, name) ? CELLS[name] : []), exercises = new Set(cells.values()), here = new Set(chapter.exercises.map(([one]) => one));
     const most = page.code.size ? await cellsIn(name) : 0;
     const [answers, code] = [only(page.answers, (id) => cells.has(id)), only(page.code, (at) => Number(at) < most)];
     const [results, notes] = [page.results, page.notes].map((map) => only(map, (one) => exercises.has(one)));
@@ -60,7 +60,7 @@ async function ofThisBook(found) {
   return { found: { ...found, pages }, left };
 }
 
-async function planOf(file) {
+export async function planOf(file) {
   if (file.size > LARGEST) throw new Error(`${file.name} is larger than a file of progress: ${Math.round(file.size / 1e6)} MB.`);
   let value;
   try { value = JSON.parse(await file.text()); } catch { value = null; }
@@ -110,17 +110,4 @@ function beside(name, page, keep, ids) {
   if (parts) entries.push([placeKey(name), JSON.stringify(packed([...seenIn(name), ...seenIn(name, parts)]))]);
   if (section && (!keep || !sectionIn(name))) entries.push([sectionKey(name), JSON.stringify(section)]);
   return entries;
-}
-
-// The two buttons, and the place where they say what they did.
-export function everythingTools(words = "") {
-  const said = element("span", { role: "status", class: "page-quiet" });
-  const place = element("div");
-  const tell = async (work) => {
-    said.textContent = "";
-    try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
-  };
-  const save = element("button", { type: "button", class: "page-button page-quiet", onclick: () => tell(saveEverything) }, "Save everything");
-  const load = chooser("Load everything", ".json,application/json", async (file) => loadPlanned(place, await planOf(file)), tell);
-  return [element("p", { class: "page-everything" }, words, save, " ", ...load, " ", said), place];
 }

@@ -3,12 +3,11 @@ import { element } from "../_reader/element.js";
 import { CheckAll } from "./checkall.js";
 import { dueNow } from "../_reader/dues.js";
 import { chapters } from "./course.js";
-import { everythingTools } from "./everything.js";
+import { everythingTools, fetched } from "./everything_tools.js";
 import { asLoaded, loadedKey } from "./loaded.js";
 import { chooser, loadPlanned } from "./loading.js";
 import { listOf } from "./marks.js";
 import { whereToGoOn } from "./route.js";
-import { printRecord } from "./record.js";
 import { inWords, standing } from "./standing.js";
 import { afresh } from "./python.js";
 import { formerKeys, formers, listen, ownCells, ownCellsKey, problem, replacing, undoing, unreadable, write } from "./store.js";
@@ -121,7 +120,7 @@ export function front(box) {
       ...(!begun.length ? [] : [
       element("p", { class: "page-head" }, "Where you are"),
       element("ul", {}, ...begun.map((one) => element("li", {}, element("a", { href: `${one.slug}.html` }, one.title), `: ${inWords(one)}`))),
-      ...(begun.some(({ solved }) => solved) ? [element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: printRecord }, "Print a record"), element("span", { class: "page-quiet" }, " of what you have solved, for yourself: it gives no credit."))] : []),
+      ...(begun.some(({ solved }) => solved) ? [element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: async () => (await fetched(() => import("./record.js"))).printRecord() }, "Print a record"), element("span", { class: "page-quiet" }, " of what you have solved, for yourself: it gives no credit."))] : []),
     ]));
   };
   show();

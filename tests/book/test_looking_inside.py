@@ -157,6 +157,8 @@ def test_each_part_of_a_class_has_its_check_and_its_card(reader: Reader) -> None
 
 def test_python_is_fetched_while_a_reader_writes(reader: Reader, server: Server) -> None:
     reader.visit("ch06_vjps.html", first=True)
+    reader.js("caches.keys().then((all) => Promise.all(all.map((one) => caches.delete(one))))")  # of earlier tests
+    reader.call("Network.clearBrowserCache")
     server.asked.clear()
     reader.js(f"document.querySelector({reader.exercise('relu_vjp', 'pre')!r}).click()")
     reader.until("document.activeElement.classList.contains('cm-content')")
