@@ -102,6 +102,10 @@ export function chapter(box) {
   listen(show);
 }
 
+async function printed({ target }) {
+  try { (await fetched(() => import("./record.js"))).printRecord(); } catch (error) { target.after(` ${error.message}`); }
+}
+
 export function front(box) {
   const list = element("div");
   box.hidden = false;
@@ -120,7 +124,7 @@ export function front(box) {
       ...(!begun.length ? [] : [
       element("p", { class: "page-head" }, "Where you are"),
       element("ul", {}, ...begun.map((one) => element("li", {}, element("a", { href: `${one.slug}.html` }, one.title), `: ${inWords(one)}`))),
-      ...(begun.some(({ solved }) => solved) ? [element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: async () => (await fetched(() => import("./record.js"))).printRecord() }, "Print a record"), element("span", { class: "page-quiet" }, " of what you have solved, for yourself: it gives no credit."))] : []),
+      ...(begun.some(({ solved }) => solved) ? [element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: printed }, "Print a record"), element("span", { class: "page-quiet" }, " of what you have solved, for yourself: it gives no credit."))] : []),
     ]));
   };
   show();

@@ -232,6 +232,7 @@ def test_a_record_of_what_is_solved_is_printed_alone_and_gives_no_credit(reader:
     reader.visit("index.html")
     reader.js("window.print = () => {}; true")
     reader.press(".page-progress", "Print a record")
+    reader.until("Boolean(document.querySelector('.print-record'))")
     reader.call("Emulation.setEmulatedMedia", media="print")
     printed = reader.text("body")
     reader.call("Emulation.setEmulatedMedia", media="")
