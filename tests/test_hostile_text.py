@@ -168,7 +168,8 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
 
 COMMANDS: dict[str, list[list[str]]] = {
     "start": [["start", ".", "ch06"], ["start", f"{MOVES}{TAGS}/ch06"]],
-    "status": [["status"]],
+    "status": [["status"], ["status", NAME]],
+    "hint": [["hint"], ["hint", "ch06/relu_vjp"], ["hint", NAME]],
     "next": [["next"]],
     "check": [
         ["check", "ch06/relu_vjp", "--exact", "--format", ",".join(check_formats.FORMATS), "--out", "checked"],
