@@ -15,7 +15,7 @@ from conftest import BACKPROP
 from autograder.commands.keys import Keys
 
 if sys.platform == "win32":
-    pytest.skip("a terminal of one's own is made by pty", allow_module_level=True)
+    pytest.skip("these tests make a terminal with pty, which Windows does not have", allow_module_level=True)
 
 import pty
 import termios

@@ -71,7 +71,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """All that a verdict depends on, as it stands in the table."""
+        """The answer and the message that the verdict is about, as the table has them."""
         return (self.kind, self.lesson, self.answer, self.exercise, disarmed(self.message))
 
 

@@ -73,7 +73,8 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
 def _places(slug: str, chapter: str) -> dict[int, list[Exercise]]:
     """The exercises that belong into a chapter, by the number of the line before which they are inserted.
 
-    An exercise stands at the end of its section, but not above one that it builds on: whoever meets it can solve it.
+    An exercise stands at the end of its section, but below all exercises that it builds on, so that readers who come to
+    it from above have solved those.
     """
     lines, found, needs = chapter.splitlines(), sections(chapter), _named_as_needed(slug)
     at: dict[str, int] = {}

@@ -13,9 +13,9 @@ the cell's output contains the right option's text (or the text of `:shows:`), o
 output or, with `:above:`, above the code. Without JavaScript, the output opens on a click.
 
 The paragraph after the cell is about the answer, so it is closed with the output; `:closes: 2` closes two, `:closes: 0`
-none. A paragraph that begins with a number in bold begins something new. The build also fails if the right option's
-numbers or code, as far as neither the question nor another option has them, stand in open text beside the cell, in its
-caption or in the description of its picture.
+none. A paragraph that begins with a number in bold begins something new. The build also fails if a number or a piece of
+code that only the right option has, and not the question, is in open text beside the cell, in the caption, or in the
+description of the picture.
 """
 
 from __future__ import annotations

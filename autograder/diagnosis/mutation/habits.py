@@ -253,7 +253,7 @@ def joined(source: Source, node: ast.AST) -> Edits:
 
 
 def other_function(source: Source, node: ast.AST) -> Edits:
-    """Another function that is easily confused with the one that is called."""
+    """Replace the function of a call by another that people confuse with it."""
     for splice in opposite(source, node):
         if isinstance(node, ast.Call):
             yield splice, f"with another function than `{function_name(node)}`", node

@@ -48,5 +48,5 @@ def test_gradients_of_large_and_small(learner, reference, rng):
 
 @exercise("backward_by_hand")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: 0, small, large and plain numbers; one number twice."""
+    """All pairs of 0, small, large and plain numbers; one number twice."""
     check_kinds(learner, reference, kinds, "backward_by_hand", by_entry=True)

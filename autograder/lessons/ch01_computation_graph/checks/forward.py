@@ -42,5 +42,5 @@ def test_large_and_small(learner, reference, rng):
 
 @exercise("forward")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: 0, small, large and plain numbers; one number twice."""
+    """All pairs of 0, small, large and plain numbers; one number twice."""
     check_kinds(learner, reference, kinds, "forward", by_entry=True)

@@ -40,5 +40,5 @@ def test_signs_of_the_error(learner, reference, rng):
 
 @exercise("neuron_gradients")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: 0, small, large and plain numbers; one number twice."""
+    """All pairs of 0, small, large and plain numbers; one number twice."""
     check_kinds(learner, reference, kinds, "neuron_gradients", by_entry=True)

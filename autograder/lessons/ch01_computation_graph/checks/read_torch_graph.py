@@ -116,7 +116,7 @@ def test_graphs_of_loops(learner, reference):
 
 @exercise("read_torch_graph")
 def test_every_kind_of_tensor(learner, reference, kinds, rng):
-    """Each two of: programs, leaves, hooks, and whether a backward pass has gone through the graph."""
+    """All pairs of programs, leaves, hooks, and whether a backward pass has gone through the graph."""
     for kind in kinds:
         program = kind.options["program"].replace("sin", str(rng.choice(["sin", "cos", "sinh", "cosh"])))
         case = f"{kind.label}: {program}" if program != kind.levels["case"] else kind.label

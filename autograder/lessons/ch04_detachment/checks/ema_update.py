@@ -32,7 +32,7 @@ def test_one_update(learner, reference, rng):
 
 @exercise("ema_update")
 def test_every_kind_of_module(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts, values; frozen and tied parameters, old grads, eval mode, buffers."""
+    """All pairs of shapes, dtypes, layouts, values; frozen and tied parameters, old grads, eval mode, buffers."""
     for kind in kinds:
         arguments = *kind.drawn.values(), kind.options["decay"], kind.states
         tolerance = kind.tolerance((), list(kind.drawn.values()))

@@ -163,7 +163,7 @@ def test_nothing_matches(learner, reference, rng):
 
 @exercise("freeze")
 def test_every_kind_of_module(learner, reference, kinds, rng):
-    """Each two of: prefixes; parameters frozen before, tied, with and without grads; eval mode; buffers."""
+    """All pairs of prefixes; parameters frozen before, tied, with and without grads; eval mode; buffers."""
     for kind in kinds:
         names, prefix = kind.options.values()
         arguments = [*names, f"drawn{rng.integers(10_000)}"], prefix, kind.states

@@ -157,7 +157,7 @@ def test_random_steps(learner, reference, rng):
 
 @exercise("predict_flow")
 def test_every_kind_of_program(learner, reference, kinds, rng):
-    """Each two of: what asks for a gradient late, one name twice in a product, words of steps as names, spare steps."""
+    """All pairs of what asks for a gradient late, one name twice in a product, words of steps as names, spare steps."""
     for kind in kinds:
         letters = dict(zip("abkhpstuvwL", rng.permutation(list("abcdefghijklmnop")).tolist(), strict=False))
         arguments = kind.options["steps"], letters, kind.states

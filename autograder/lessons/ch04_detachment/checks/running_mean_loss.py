@@ -42,7 +42,7 @@ def test_any_iterable(learner, reference, rng):
 
 @exercise("running_mean_loss")
 def test_every_kind_of_losses(learner, reference, kinds, rng):
-    """Each two of: counts, iterables, shapes, dtypes, values, one loss twice, and losses without a graph."""
+    """All pairs of counts, iterables, shapes, dtypes, values, one loss twice, and losses without a graph."""
     for kind in kinds:
         values = np.array(losses(rng, kind.options["count"]))
         sort = kind.levels["losses values"]

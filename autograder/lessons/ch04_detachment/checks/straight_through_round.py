@@ -94,7 +94,7 @@ def test_in_the_middle_of_a_graph(learner, reference, rng):
 
 @exercise("straight_through_round")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, old grads."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, old grads."""
     for kind in kinds:
         arguments = kind.drawn["x"], kind.drawn["g"], kind.states
         tolerance = kind.tolerance((), (*kind.drawn.values(), 1.0))

@@ -64,7 +64,7 @@ def test_one_transition(learner, reference, rng):
 
 @exercise("td_loss")
 def test_every_kind_of_input(learner, reference, kinds, rng):
-    """Each two of: dtypes, layouts, values; networks frozen, with old grads, in eval mode, one for both; the batch."""
+    """All pairs of dtypes, layouts, values; networks frozen, with old grads, in eval mode, one for both; the batch."""
     for kind in kinds:
         batch, q, target = kind.drawn.values()
         dones = rng.integers(2, size=len(batch[2]))

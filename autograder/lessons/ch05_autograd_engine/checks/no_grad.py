@@ -62,7 +62,7 @@ def test_exceptions(learner, reference, rng):
 
 @exercise("no_grad")
 def test_every_kind_of_block(learner, reference, kinds, rng):
-    """Each two of: what was recorded before, where the guard was made, how the block ends, what is computed in it."""
+    """All pairs of what was recorded before, where the guard was made, how the block ends, what is computed in it."""
     for kind in kinds:
         kind.drawn["a"] = rng.normal(size=(2, 2))
     check_every_kind("block_in_states", learner, reference, kinds, "operation")

@@ -258,7 +258,7 @@ EXPRESSIONS = {
 
 @exercise("Tensor")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; an operand twice, or an array."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; an operand twice, or an array."""
     for kind in kinds:
         kind.options["expressions"] = EXPRESSIONS[kind.options["group"]]
     check_every_kind("expressions_in_states", learner, reference, kinds, "expressions")

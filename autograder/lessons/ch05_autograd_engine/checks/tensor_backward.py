@@ -379,5 +379,5 @@ def test_random_programs(learner, reference, rng):
 
 @exercise("Tensor.backward")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one leaf twice; old grads."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one leaf twice; old grads."""
     check_every_kind("backward_in_states", learner, reference, kinds, "code")

@@ -41,5 +41,5 @@ def test_detached_is_a_constant(learner, reference, rng):
 
 @exercise("Tensor.detach")
 def test_every_kind_of_tensor(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; leaves, results, freed ones, and tensors with a grad."""
+    """All pairs of shapes, dtypes, layouts; leaves, results, freed ones, and tensors with a grad."""
     check_every_kind("detached_in_states", learner, reference, kinds)

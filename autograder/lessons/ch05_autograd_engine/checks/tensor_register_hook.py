@@ -89,5 +89,5 @@ def test_argument_is_the_hooks_own(learner, reference, rng):
 
 @exercise("Tensor.register_hook")
 def test_every_kind_of_hook(learner, reference, kinds):
-    """Each two of: tensors, what a hook does and returns, one function twice; dtypes and layouts of all arrays."""
+    """All pairs of tensors, what a hook does and returns, one function twice; dtypes and layouts of all arrays."""
     check_every_kind("hooked_in_states", learner, reference, kinds, by_hook=True)

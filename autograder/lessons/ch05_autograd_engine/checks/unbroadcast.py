@@ -72,7 +72,7 @@ def test_unbroadcast_in_float32(learner, reference, rng):
 
 @exercise("unbroadcast")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
     for kind in kinds:
         g, shape = kind.drawn["g"], tuple(kind.options["shape"])
         expected, got = (

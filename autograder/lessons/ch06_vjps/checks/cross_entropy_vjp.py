@@ -71,7 +71,7 @@ def test_cross_entropy_dtypes(learner, reference, rng):
 
 @exercise("cross_entropy_vjp")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    """All pairs of shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
     check_kinds(learner, reference, kinds, "cross_entropy_vjp", names=("dlogits",))
 
 

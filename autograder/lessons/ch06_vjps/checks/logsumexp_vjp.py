@@ -38,7 +38,7 @@ def test_dtypes_along_an_axis(learner, reference, rng):
 
 @exercise("logsumexp_vjp")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    """All pairs of shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
     check_kinds(learner, reference, kinds, "logsumexp_vjp", names=("dx",))
 
 

@@ -80,7 +80,7 @@ def test_matmul_dtypes(learner, reference, rng):
 
 @exercise("matmul_vjp")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
+    """All pairs of shapes, dtypes, 0 and -0, denormal numbers, small beside large ones, views of each layout."""
     check_kinds(learner, reference, kinds, "matmul_vjp", names=("dA", "dB"))
 
 

@@ -130,7 +130,7 @@ def check_of_views(learner, reference, rng, name):
 
 
 def check_every_kind(learner, reference, kinds, name):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; both derivatives."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; both derivatives."""
     for kind in kinds:
         asked, (x, g, h) = learner.in_layout(kind.layout_of("", "x", "g", "h")), kind.drawn.values()
         tolerance = kind.tolerance((), (x * x, g, h))

@@ -83,5 +83,5 @@ def test_rounded_in_float32(learner, reference, rng):
 
 @exercise("RoundSTE")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; both derivatives."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; both derivatives."""
     check_every_kind(learner, reference, kinds, "RoundSTE")

@@ -74,7 +74,7 @@ def test_of_views(learner, reference, rng):
 
 @exercise("Square")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; both derivatives."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; both derivatives."""
     check_every_kind(learner, reference, kinds, "Square")
 
 

@@ -110,7 +110,7 @@ WITHIN = {"in float16": {"rtol": 2e-3, "atol": 1e-6}, "in bfloat16": {"rtol": 1e
 
 @exercise("clip_grad_norm")
 def test_every_kind_of_gradient(learner, reference, kinds):
-    """Each two of: shapes, layouts, precisions; 0, -0, denormal, small and large entries; one tensor twice."""
+    """All pairs of shapes, layouts, precisions; 0, -0, denormal, small and large entries; one tensor twice."""
     for kind in kinds:
         arguments = kind.drawn["grads"], kind.options["share"], kind.options["scale"], kind.states
         got, expected = (who.scenario.clipped_in_states(*arguments) for who in (learner, reference))

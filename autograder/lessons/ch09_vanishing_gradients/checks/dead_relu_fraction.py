@@ -151,7 +151,7 @@ def test_no_hook_is_left(learner, reference, rng):
 
 @exercise("dead_relu_fraction")
 def test_every_kind_of_model(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; frozen models, old grads, modes, a ReLU at two places, half precision."""
+    """All pairs of shapes, dtypes, layouts; frozen models, old grads, modes, a ReLU at two places, half precision."""
     for kind in kinds:
         arguments = kind.drawn["X"], kind.states
         agree("dead_in_states", learner, reference, *arguments, case=kind.label, rtol=1e-6, atol=1e-9)

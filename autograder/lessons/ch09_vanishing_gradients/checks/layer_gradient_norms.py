@@ -120,7 +120,7 @@ def test_the_model_afterwards(learner, reference, rng):
 
 @exercise("layer_gradient_norms")
 def test_every_kind_of_model(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; frozen biases, old grads, modes, a Linear at two places; gradients of 0."""
+    """All pairs of shapes, dtypes, layouts; frozen biases, old grads, modes, a Linear at two places; gradients of 0."""
     for kind in kinds:
         arguments = *kind.drawn.values(), kind.options["classes"], kind.options["times"], kind.states
         single = kind.levels["X dtype"] == "float32"

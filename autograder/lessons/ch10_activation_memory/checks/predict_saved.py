@@ -102,7 +102,7 @@ def test_programs_that_are_drawn(learner, reference, rng):
 
 @exercise("predict_saved")
 def test_every_kind_of_program(learner, reference, kinds, rng):
-    """Each two of: operations of a parameter or a view of it, first or last, frozen or trained; names of all sorts."""
+    """All pairs of operations of a parameter or a view of it, first or last, frozen or trained; names of all sorts."""
     for kind in kinds:
         arguments = *kind.options.values(), drawn_sizes(rng, "x W v y z"), kind.states
         got, expected = (who.scenario.saved_in_states(*arguments) for who in (learner, reference))

@@ -83,7 +83,7 @@ def test_memory_is_let_go(learner, reference, rng):
 
 @exercise("SavedTensorMeter")
 def test_every_kind_of_block(learner, reference, kinds, rng):
-    """Each two of: what is saved, all of it or a part; where the block is, and how it ends."""
+    """All pairs of what is saved, all of it or a part; where the block is, and how it ends."""
     for kind in kinds:
         n = kind.options["low"] + int(rng.integers(20))
         agree("metered_in_states", learner, reference, n, kind.states, case=f"{kind.label}, {n} entries")

@@ -164,7 +164,7 @@ def test_float32(learner, reference, rng):
 
 @exercise("checkpoint")
 def test_every_kind_of_argument(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; leaves and results, old grads; what fn returns; another argument."""
+    """All pairs of shapes, dtypes, layouts; leaves and results, old grads; what fn returns; another argument."""
     for kind in kinds:
         arguments = *kind.drawn.values(), kind.states
         tolerance = kind.tolerance((), (*kind.drawn.values(), 1.0))

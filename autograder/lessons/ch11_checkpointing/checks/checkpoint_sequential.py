@@ -135,7 +135,7 @@ def test_segments_in_float32(learner, reference, rng):
 
 @exercise("checkpoint_sequential")
 def test_every_kind_of_stack(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; frozen layers, one twice, old grads, eval mode; an x without a gradient."""
+    """All pairs of shapes, dtypes, layouts; frozen layers, one twice, old grads, eval mode; an x without a gradient."""
     for kind in kinds:
         arguments = *kind.drawn.values(), kind.options["segments"], kind.options["tokens"], kind.states
         tolerance = kind.tolerance((), list(kind.drawn.values()))

@@ -72,6 +72,6 @@ def test_after_the_block(learner, reference, rng):
 
 @exercise("offload_to_cpu")
 def test_every_kind_of_tensor(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; leaves, results, constants, parameters; how the block is made, and ends."""
+    """All pairs of shapes, dtypes, layouts; leaves, results, constants, parameters; how the block is made, and ends."""
     for kind in kinds:
         agree("offloaded_in_states", learner, reference, *kind.drawn.values(), kind.states, case=kind.label)

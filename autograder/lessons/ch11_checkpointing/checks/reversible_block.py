@@ -129,7 +129,7 @@ def test_block_in_float32(learner, reference, rng):
 
 @exercise("reversible_block")
 def test_every_kind_of_input(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; one tensor or module twice, frozen ones, old grads, two backward passes."""
+    """All pairs of shapes, dtypes, layouts; one tensor or module twice, frozen ones, old grads, two backward passes."""
     for kind in kinds:
         arguments = *kind.drawn.values(), kind.states
         tolerance = kind.tolerance((), list(kind.drawn.values()))

@@ -71,7 +71,7 @@ def test_other_exceptions(learner, reference, rng):
 
 @exercise("anomaly_op")
 def test_every_kind_of_input(learner, reference, kinds, rng):
-    """Each two of: shapes of the loss, its dtype and what it is computed from; old grads, anomaly mode."""
+    """All pairs of shapes of the loss, its dtype and what it is computed from; old grads, anomaly mode."""
     for kind in kinds:
         arguments = with_a_zero(rng), *kind.options.values(), str(rng.choice(KINDS)), kind.states
         expected, got = (who.scenario.anomaly_in_states(*arguments) for who in (reference, learner))

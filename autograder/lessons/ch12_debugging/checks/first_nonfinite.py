@@ -192,7 +192,7 @@ def test_no_hook_is_left(learner, reference, rng):
 
 @exercise("first_nonfinite")
 def test_every_kind_of_input(learner, reference, kinds, rng):
-    """Each two of: shapes, dtypes and layouts of x, where it comes from; frozen, old grads, a buffer, faults."""
+    """All pairs of shapes, dtypes and layouts of x, where it comes from; frozen, old grads, a buffer, faults."""
     for kind in kinds:
         arguments = *kind.drawn.values(), some_names(rng, 4), kind.states
         expected, got = (who.scenario.nonfinite_in_states(*arguments) for who in (reference, learner))

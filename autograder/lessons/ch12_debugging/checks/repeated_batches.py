@@ -144,7 +144,7 @@ def test_few_batches(learner, reference, rng):
 
 @exercise("repeated_batches")
 def test_every_kind_of_input(learner, reference, kinds, rng):
-    """Each two of: shapes, dtypes, layouts; tensors and tuples; an object twice; the next float."""
+    """All pairs of shapes, dtypes, layouts; tensors and tuples; an object twice; the next float."""
     for kind in kinds:
         order = rng.permutation(3 * len(kind.drawn["batches"])).tolist()
         arguments = *kind.drawn.values(), order, kind.states

@@ -62,6 +62,25 @@ def _loss(kind: str, x: torch.Tensor, before: list[str], beside: str) -> torch.T
     return loss + HARMLESS[beside](x).sum() if beside else loss
 
 
+def _anomaly_of(submission: Any, fn: Callable[[], torch.Tensor], already: bool) -> dict[str, Any]:
+    """What `anomaly_op` names for `fn`, how often it calls `fn`, and whether it leaves anomaly mode as it was."""
+    calls = 0
+
+    def counted() -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        return fn()
+
+    with _fresh(), torch.autograd.set_detect_anomaly(already):
+        name = submission.anomaly_op(counted)
+        left = torch.is_anomaly_enabled()
+    return {
+        "Anomaly mode is not what it was before the call": left is not already,
+        "fn was not called exactly once": calls != 1,
+        "the name": _named(name),
+    }
+
+
 def anomaly(
     submission: Any,
     kind: str,
@@ -72,11 +91,8 @@ def anomaly(
     beside: str = "",
 ) -> dict[str, Any]:
     """The named node, how often fn ran, and whether anomaly mode is unchanged, for a loss of this shape."""
-    calls = 0
 
     def fn() -> torch.Tensor:
-        nonlocal calls
-        calls += 1
         leaf = torch.tensor(x, requires_grad=True)
         if kind == "inf":
             return leaf.abs().sqrt().sum()
@@ -86,14 +102,7 @@ def anomaly(
             return (leaf.sqrt() - leaf.sqrt()).sum()
         return _loss(kind, leaf, list(before), beside).reshape(shape)
 
-    with _fresh(), torch.autograd.set_detect_anomaly(already):
-        name = submission.anomaly_op(fn)
-        left = torch.is_anomaly_enabled()
-    return {
-        "Anomaly mode is not what it was before the call": left is not already,
-        "fn was not called exactly once": calls != 1,
-        "the name": _named(name),
-    }
+    return _anomaly_of(submission, fn, already)
 
 
 def anomaly_raises(submission: Any, who: str, message: str) -> dict[str, Any]:

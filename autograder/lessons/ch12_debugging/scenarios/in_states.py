@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from autograder.lessons.ch12_debugging.scenarios.anomaly_op import OPERATIONS
+from autograder.lessons.ch12_debugging.scenarios.anomaly_op import OPERATIONS, _anomaly_of
 from autograder.lessons.ch12_debugging.scenarios.gradient_report import _report
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _named
 from autograder.worker.layout import laid_out
@@ -136,29 +136,21 @@ def anomaly_in_states(
     """The node that is named for a loss with an operation that makes a nan at an entry of 0, unless 0.1 is added."""
     dtype = torch.float32 if states["fn precision"] == "in float32" else torch.float64
     values = torch.tensor(x, dtype=dtype)
-    operand, calls = states["fn operand"], 0
+    operand = states["fn operand"]
     leaf = nn.Parameter(values) if operand == "of a parameter" else values.requires_grad_()
     if states["fn grads"] == "with grads":
         leaf.grad = torch.full(leaf.shape, 0.5, dtype=leaf.dtype)
     already = states["fn anomaly"] == "in anomaly mode"
 
     def fn() -> Tensor:
-        nonlocal calls
-        calls += 1
         h = leaf * 1 if operand == "of a tensor in the middle of a graph" else leaf
         far = states["fn result"] == "without a nan"
         y = OPERATIONS[kind](h + 0.1 if far else h)
         return torch.where(h == 0, torch.zeros_like(y), y).sum().reshape(tuple(shape))
 
-    with _fresh(), torch.autograd.set_detect_anomaly(already):
-        name = submission.anomaly_op(fn)
-        left = torch.is_anomaly_enabled()
-    return {
-        "Anomaly mode is not what it was before the call": left is not already,
-        "fn was not called exactly once": calls != 1,
-        "A .grad from before the call is gone": states["fn grads"] == "with grads" and leaf.grad is None,
-        "the name": _named(name),
-    }
+    found = _anomaly_of(submission, fn, already)
+    found["A .grad from before the call is gone"] = states["fn grads"] == "with grads" and leaf.grad is None
+    return found
 
 
 def pairs_in_states(submission: Any, batches: list[np.ndarray], order: list[int], states: dict[str, str]) -> Any:

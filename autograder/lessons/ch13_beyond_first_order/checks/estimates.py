@@ -74,7 +74,7 @@ def check_shapes_of_eps(learner, reference, rng, name):
 
 
 def check_every_kind_of_eps(learner, reference, kinds, rng, name):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
     for kind in kinds:
         eps, layout = kind.drawn["eps"], kind.layout_of("f", "mu", "sigma", "eps")
         tolerance = kind.tolerance((), [LARGEST**3])  # f squares what it is given, and the score is as large again

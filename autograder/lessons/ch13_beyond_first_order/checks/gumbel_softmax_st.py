@@ -128,7 +128,7 @@ def test_in_the_middle_of_a_graph(learner, reference, rng):
 
 @exercise("gumbel_softmax_st")
 def test_every_kind_of_logits(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; logits of every origin."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; logits of every origin."""
     for kind in kinds:
         logits, gumbels, g = kind.drawn.values()
         arguments = logits, 0.5, gumbels, g, kind.states

@@ -111,7 +111,7 @@ def check_leaves_and_strides(learner, reference, rng, name):
 
 
 def check_every_kind_of_tensor(learner, reference, kinds, rng, name):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, one for both."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, one for both."""
     for kind in kinds:
         x, v = (scaled(*one) for one in zip(kind.drawn.values(), kind.options.get("times", (1, 1)), strict=True))
         a, p, _ = drawn(rng, x.shape, x.dtype)

@@ -156,7 +156,7 @@ def test_generator_alone(learner, reference, rng):
 
 @exercise("hessian_trace")
 def test_every_kind_of_tensor(learner, reference, kinds, rng):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results; at 0."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results; at 0."""
     for kind in kinds:
         x = scaled(kind.drawn["x"], kind.options.get("times", 1))
         arguments = drawn(rng, x.shape, x.dtype)[0], x, seed(rng), kind.states

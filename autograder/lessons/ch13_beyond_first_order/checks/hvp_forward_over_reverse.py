@@ -47,7 +47,7 @@ def test_leaves_and_strides(learner, reference, rng):
 
 @exercise("hvp_forward_over_reverse")
 def test_every_kind_of_tensor(learner, reference, kinds, rng):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, one for both."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results, one for both."""
     check_every_kind_of_tensor(learner, reference, kinds, rng, "hvp_forward_over_reverse")
 
 

@@ -85,7 +85,7 @@ def test_kinds_of_parameters(learner, reference, rng):
 
 @exercise("maml_gradient")
 def test_every_kind_of_parameter(learner, reference, kinds, rng):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results; all at 0."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; leaves, results; all at 0."""
     for kind in kinds:
         params = [scaled(value, kind.options.get("times", 1)) for value in kind.drawn["params"]]
         data = [{name: random(rng, of.shape, of.dtype) for name, of in zip("abc", params, strict=True)} for _ in "sq"]

@@ -42,7 +42,7 @@ def test_shapes_of_eps(learner, reference, rng):
 
 @exercise("score_function_gradient")
 def test_every_kind_of_eps(learner, reference, kinds, rng):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries."""
     check_every_kind_of_eps(learner, reference, kinds, rng, "score_function_gradient")
 
 

@@ -73,7 +73,7 @@ def test_parameters_without_a_gradient(learner, reference, rng):
 
 @exercise("all_reduce_gradients")
 def test_every_kind_of_model(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; frozen and tied parameters, eval mode, buffers; ranks without rows."""
+    """All pairs of shapes, dtypes, layouts; frozen and tied parameters, eval mode, buffers; ranks without rows."""
     for kind in kinds:
         (grads,), counts = kind.drawn.values(), kind.options["counts"]
         arguments, tolerance = (grads, counts, kind.states), kind.tolerance((), grads)

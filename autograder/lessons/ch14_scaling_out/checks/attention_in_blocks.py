@@ -78,7 +78,7 @@ def check_large_scores(learner, reference, rng, name):
 
 
 def check_every_kind_of_tensor(learner, reference, kinds, name):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor for k and v.
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor for k and v.
 
     A probability has the rounding of a score, which is that of a product of two of the largest entries; its gradient is
     multiplied by three more of them.

@@ -71,7 +71,7 @@ def test_mixed_dtypes(learner, reference, rng):
 
 @exercise("bucketed_all_reduce")
 def test_every_kind_of_tensor(learner, reference, kinds, rng):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor twice."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor twice."""
     for kind in kinds:
         (grads,), bucket_bytes = kind.drawn.values(), kind.options["bucket_bytes"]
         arguments = grads, bucket_bytes, *reduction(rng), kind.states

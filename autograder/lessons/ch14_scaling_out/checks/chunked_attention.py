@@ -47,7 +47,7 @@ def test_large_scores(learner, reference, rng):
 
 @exercise("chunked_attention")
 def test_every_kind_of_tensor(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor for k and v."""
+    """All pairs of shapes, dtypes, layouts; 0, -0, denormal, small and large entries; one tensor for k and v."""
     check_every_kind_of_tensor(learner, reference, kinds, "chunked_attention")
 
 

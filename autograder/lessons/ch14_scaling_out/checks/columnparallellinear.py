@@ -57,7 +57,7 @@ def test_without_bias(learner, reference, rng):
 
 @exercise("ColumnParallelLinear")
 def test_every_kind_of_layer(learner, reference, kinds):
-    """Each two of: shapes, dtypes, layouts; made from a module's parameters, called twice, with grads already."""
+    """All pairs of shapes, dtypes, layouts; made from a module's parameters, called twice, with grads already."""
     check_every_kind_of_layer(learner, reference, kinds, "ColumnParallelLinear")
 
 

@@ -80,7 +80,7 @@ def check_without_bias(learner, reference, rng, name):
 
 
 def check_every_kind_of_layer(learner, reference, kinds, name):
-    """Each two of: shapes, dtypes, layouts; made from a module's parameters, called twice, with grads already."""
+    """All pairs of shapes, dtypes, layouts; made from a module's parameters, called twice, with grads already."""
     for kind in kinds:
         W, b, x, g = kind.drawn.values()
         asked = "layer_in_states", learner, reference, name, W, b, x, g, kind.options["size"], kind.states

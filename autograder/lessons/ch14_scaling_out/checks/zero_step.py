@@ -83,7 +83,7 @@ def test_parameters_of_modules(learner, reference, rng):
 
 @exercise("zero_step")
 def test_every_kind_of_parameter(learner, reference, kinds, rng):
-    """Each two of: shapes, dtypes, layouts; torch.nn.Parameters, frozen ones, and .grad that nobody asked for."""
+    """All pairs of shapes, dtypes, layouts; torch.nn.Parameters, frozen ones, and .grad that nobody asked for."""
     for kind in kinds:
         (params, grads), (size, max_norm) = kind.drawn.values(), (kind.options[key] for key in ("size", "max_norm"))
         length = -(-sum(value.size for value in params) // size)
