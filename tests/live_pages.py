@@ -105,6 +105,13 @@ class Reader(Browser):
         self.chord("a", CTRL, "selectAll")
         self.call("Input.insertText", text=code)
 
+    def type(self, text: str) -> None:
+        """Press a key for each character, as fingers do: `fill` inserts like a paste, which no shortcut sees."""
+        for letter in text:
+            press = {"key": letter, "text": letter, "windowsVirtualKeyCode": 0}
+            self.call("Input.dispatchKeyEvent", type="keyDown", **press)
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
+
     def chord(self, key: str, modifiers: int = 0, command: str = "", code: int = 0) -> None:
         """Press a key with modifiers: 2 is Ctrl, 8 is Shift."""
         press = {"key": key, "windowsVirtualKeyCode": code or ord(key.upper()[0]), "modifiers": modifiers}

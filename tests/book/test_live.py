@@ -99,6 +99,22 @@ def test_keys_alone(reader: Reader) -> None:
     )
 
 
+@pytest.mark.parametrize("editor", ["exercise", "scratch", "cell"])
+def test_every_printable_key_is_typed(reader: Reader, editor: str) -> None:
+    """Sphinx's script took the key `/` for the search, so that nobody could type a division."""
+    reader.remain(PAGE)
+    exercise, scratch = reader.exercise("tanh_vjp"), reader.exercise("tanh_vjp", ".exercise-scratch")
+    reader.js(f"document.querySelector({scratch!r}).open = true")
+    reader.js("document.querySelector(\"[class*='live-cell-']\").classList.add('first-live')")
+    selector = {"exercise": exercise, "scratch": scratch, "cell": CELL}[editor]
+    reader.fill(selector, "")
+    keys = "".join(map(chr, range(32, 127)))
+    reader.type(f"x = 1 / 2  # {keys}")
+    typed = reader.text(f"{selector} .cm-content").replace("\xa0", " ")
+    assert "1 / 2" in typed
+    assert set(keys) - {" "} <= set(typed)
+
+
 def test_storage_that_is_refused_loses_nothing_that_is_on_the_page(reader: Reader) -> None:
     reader.remain(PAGE)
     full = "throw new DOMException('', 'QuotaExceededError')"
