@@ -97,6 +97,12 @@ book: .venv/.all book/node_modules/.package-lock.json
 page: .venv/.all book/node_modules/.package-lock.json
 	@$(BIN)/python book/_ext/one_page.py $(PAGE)
 
+# The minutes of a page's text, or of all pages', into course/times.toml; then README.md has them, too.
+times: .venv/.all book/node_modules/.package-lock.json
+	@if [ -n "$(PAGE)" ]; then BACKPROP_WRITE_TIMES=1 $(BIN)/python book/_ext/one_page.py $(PAGE); \
+	else BACKPROP_WRITE_TIMES=1 $(MAKE) --no-print-directory book; fi
+	@$(BIN)/backprop build
+
 # Tests look at pages of the book and of reports in a real browser. The one without windows takes a quarter less
 # of the processor; where it cannot be had, any Chromium will do.
 browser:

@@ -29,12 +29,6 @@ def exercise_table(slug: str) -> None:
     table(["exercise", "tier", "points", "section"], [*rows, ["all", "", f"**{lesson.points:g}**", ""]], align="llrl")
 
 
-def lesson_time(slug: str) -> str:
-    """The time that a lesson takes with its exercises: `2 h 30 min`."""
-    hours, minutes = divmod(find_lesson(slug).minutes, 60)
-    return f"{hours} h {minutes:02d} min" if minutes else f"{hours} h"
-
-
 def number(value: float, digits: int = 4) -> str:
     """A number with `digits` significant digits, a real minus sign, and 0 instead of −0."""
     return f"{round(float(value), 9) + 0.0:.{digits}g}".replace("-", "−")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from course.own import FILE, OURS, CourseError, extends_ours, own_course, title_of
+from course.times import ROUNDED_TO, TextTimes, lesson_minutes, own_minutes, text_times
 
 SYLLABUS = Path(__file__).with_name("syllabus.toml")
 OWN_SLUG = re.compile(r"ch\d\d_[a-z][a-z0-9_]*")
@@ -82,16 +83,26 @@ class Lesson:
     slug: str
     title: str
     part: str
-    minutes: int
+    minutes: int = field(repr=False)  # not in the repr, which `version` hashes: an edited sentence regrades nobody
+    """A reader's time with all exercises. Of our lessons it is computed (`course/times.py`)."""
     environment: Environment
     """The environment of its exercises, unless they have their own."""
     exercises: tuple[Exercise, ...]
+    times: TextTimes | None = field(default=None, repr=False)
+    """The recorded times of its chapter's text, if it is one of our lessons."""
     taken_out: tuple[Exercise, ...] = field(default=(), repr=False)  # not in the repr, which `version` hashes
     """Exercises of its source that the served course leaves out."""
 
     @property
     def points(self) -> float:
         return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def core_minutes(self) -> int:
+        """A reader's time with the core exercises alone."""
+        stretch = sum(exercise.points for exercise in self.exercises if exercise.tier != "core")
+        own = own_minutes(stretch) if self.times else self.minutes * stretch / self.points
+        return max(round((self.minutes - own) / ROUNDED_TO), 1) * ROUNDED_TO
 
     @property
     def whole(self) -> Lesson:
@@ -133,7 +144,8 @@ def _listed_lessons(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
     """The lessons that a syllabus lists. A course that extends this one may use our groups of forbidden functions."""
     _refuse_unknown_keys("", raw, {"forbidden", "lesson"} | (OF_OWN if name == FILE else set()))
     ours = _raw_ours().get("forbidden", {}) if raw.get("extends") == OURS else {}
-    lessons = [_lesson(entry, ours | raw.get("forbidden", {})) for entry in raw.get("lesson", [])]
+    groups = ours | raw.get("forbidden", {})
+    lessons = [_lesson(entry, groups, is_ours=name != FILE) for entry in raw.get("lesson", [])]
     slugs = [lesson.slug for lesson in lessons]
     if len(set(slugs)) != len(slugs):
         raise SyllabusError(f"{name}: a lesson is listed twice: {', '.join(slugs)}")
@@ -193,7 +205,9 @@ def _extended(ours: dict[str, Lesson], raw: dict[str, Any], own: dict[str, Lesso
             found[slug] = lesson
         elif asked:
             left = tuple(one for one in lesson.exercises if one not in kept)
-            minutes = round(lesson.minutes * sum(one.points for one in kept) / lesson.points)
+            points = sum(one.points for one in kept)
+            share = round(lesson.minutes * points / lesson.points)
+            minutes = lesson_minutes(lesson.times.text, points) if lesson.times else share
             found[slug] = replace(lesson, exercises=asked, minutes=minutes, taken_out=left)
     return dict(sorted(found.items()))
 
@@ -277,9 +291,10 @@ def _refuse_unknown_keys(where: str, entry: dict[str, Any], keys: Set[str], numb
             raise SyllabusError(f"{begin}{key} must be a number, and is {value!r}")
 
 
-def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
+def _lesson(entry: dict[str, Any], groups: dict[str, list[str]], *, is_ours: bool) -> Lesson:
     slug = entry.get("slug", "?")
     _refuse_unknown_keys(f"lesson {slug}", entry, OF_A_LESSON, ("minutes",))
+    times = text_times(slug) if is_ours else None
     try:
         environment = Environment(tuple(entry["packages"]), tuple(entry["modules"]))
         exercises = tuple(_exercise(slug, item, environment, groups) for item in entry["exercise"])
@@ -287,7 +302,8 @@ def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
             slug=slug,
             title=_words(slug, entry, "title"),
             part=_words(slug, entry, "part"),
-            minutes=entry["minutes"],
+            minutes=_minutes(slug, entry, exercises, times),
+            times=times,
             environment=environment,
             exercises=exercises,
         )
@@ -297,6 +313,15 @@ def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
     if len(set(names)) != len(names):
         raise SyllabusError(f"lesson {slug}: an exercise is listed twice")
     return lesson
+
+
+def _minutes(slug: str, entry: dict[str, Any], exercises: tuple[Exercise, ...], times: TextTimes | None) -> int:
+    """A lesson's minutes: computed if the times of its chapter are recorded, else the entry's."""
+    if times is None:
+        return int(entry["minutes"])
+    if "minutes" in entry:
+        raise SyllabusError(f"lesson {slug}: minutes is computed from its chapter (course/times.toml); leave it out")
+    return lesson_minutes(times.text, sum(exercise.points for exercise in exercises))
 
 
 def _words(slug: str, entry: dict[str, Any], key: str) -> str:

@@ -19,7 +19,6 @@ def test_bytes_in_words(n_bytes: float, words: str) -> None:
 def test_numbers_in_words() -> None:
     assert [pages.number(value) for value in (-24.0, -0.0, 1 / 3)] == ["−24", "0", "0.3333"]
     assert pages.power_of_ten(0.000023) == "2.3\u00a0×\u00a010⁻⁵"
-    assert pages.lesson_time("ch07_mlp_backprop") == "2 h 30 min"
 
 
 def test_a_table_is_markdown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,16 +63,13 @@ import numpy as np
 from myst_nb import glue
 
 from course.figures import style
-from course.pages import exercise_table, lesson_time
+from course.pages import exercise_table
 
 style()
-glue("{number}-lesson-time", lesson_time("{slug}"), display=False)
 ```
 
 ({number})=
 # {title}
-
-*Reading time: about WRITE ME minutes. With the exercises: about {{glue:text}}`{number}-lesson-time`.*
 
 :::{{admonition}} TL;DR
 :class: tip

@@ -25,14 +25,11 @@ _UNPUBLISHED = (
 
 
 def figures(lessons: Iterable[Lesson]) -> str:
-    """Sentences with the numbers of exercises and hours. Core exercises get time in proportion to their points."""
+    """Sentences with the numbers of exercises and hours."""
     lessons = list(lessons)
     exercises = [exercise for lesson in lessons for exercise in lesson.exercises]
     minutes = sum(lesson.minutes for lesson in lessons)
-    core = sum(
-        lesson.minutes * sum(one.points for one in lesson.exercises if one.tier == "core") / lesson.points
-        for lesson in lessons
-    )
+    core = sum(lesson.core_minutes for lesson in lessons)
     many = sum(exercise.tier == "core" for exercise in exercises)
     return (
         f"{len(lessons)} lessons, {len(exercises)} exercises, about {minutes / 60:.0f} hours with the reading.\n"

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from autograder.learning.progress import Progress
 from course.syllabus import Exercise, Lesson
+from course.times import own_minutes
 
 ROUNDED_TO = 5
 """Minutes; estimates are no more precise than that."""
@@ -49,8 +50,16 @@ def optional(progress: Progress, lesson: Lesson) -> list[Exercise]:
 
 
 def about_minutes(exercise: Exercise, lesson: Lesson) -> int:
-    """Estimated minutes for an exercise and its section: its share, by points, of the lesson's minutes."""
-    return max(round(lesson.minutes * exercise.points / lesson.points / ROUNDED_TO), 1) * ROUNDED_TO
+    """Estimated minutes for an exercise and its section.
+
+    Of our lessons they are those of `course/times.py`; of others the exercise's share, by points, of the lesson's.
+    """
+    section = lesson.times.sections.get(exercise.anchor) if lesson.times else None
+    if section is None:
+        minutes = lesson.minutes * exercise.points / lesson.points
+    else:
+        minutes = section + own_minutes(exercise.points)
+    return max(round(minutes / ROUNDED_TO), 1) * ROUNDED_TO
 
 
 def _last_tried(progress: Progress, lessons: Mapping[str, Lesson]) -> Exercise | None:

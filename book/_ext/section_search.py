@@ -31,11 +31,12 @@ HEADINGS = {f"h{level}" for level in range(1, 7)}
 BLOCKS = {"p", "li", "pre", "tr", "dt", "dd", "figcaption", "summary", "legend", "blockquote"}
 LEFT_OUT = {"script", "style", "button", "form", "nav", "noscript", "svg"}
 LEFT_OUT_CLASSES = {"headerlink", "katex-html", "page-progress", "page-small", "exercise", "quiz-answer", "hide"}
+LEFT_OUT_CLASSES |= {"chapter-time", "section-time", "sitting-end"}
 """Of these, `hide` is the folded source of a figure."""
 IN_A_ROW = {"td", "th"}
 SENTENCE = re.compile(r"(?<!\b[A-Z])\. ")
 """The end of a sentence, but not the full stop after a person's initial."""
-NO_ANSWER = re.compile(r"Reading time:|TL;DR$")
+NO_ANSWER = re.compile(r"TL;DR$")
 """Lines that answer no search."""
 SPACES = re.compile(r"[ \t\u00a0]+")
 

@@ -9,7 +9,8 @@ export function keepPlace() {
   const article = document.querySelector("article");
   if (!article || !/^ch\d\d_/.test(lesson())) return;
   const bar = element("div", { class: "read-bar", "aria-hidden": "true" });
-  document.body.append(bar);
+  const ends = [...article.querySelectorAll(".sitting-end")].map((end) => ({ end, mark: element("i") }));
+  document.body.append(bar, element("div", { class: "read-stops", "aria-hidden": "true" }, ...ends.map(({ mark }) => mark)));
   offer(article);
   let before = new Set();
   // The parts that are on the screen; the last one counts when the chapter's end is.
@@ -34,7 +35,9 @@ export function keepPlace() {
     waiting = false;
     const { top, height } = article.getBoundingClientRect();
     bar.style.transform = `scaleX(${Math.min(1, Math.max(0, (innerHeight - top) / height))})`;
+    for (const { end, mark } of ends) mark.style.left = `${(100 * (end.getBoundingClientRect().bottom - top)) / height}%`;
   };
+  draw();
   addEventListener("scroll", () => {
     if (!waiting) requestAnimationFrame(draw);
     waiting = true;

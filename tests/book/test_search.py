@@ -33,7 +33,7 @@ FOUND = """[...document.querySelectorAll('.found li')].map((one) => ({
   marks: [...one.querySelectorAll('mark')].map((mark) => mark.innerText.toLowerCase()),
 }))"""
 PAGE = r"""<html><body><article><section id="top"><h1>1. Sums<a class="headerlink" href="#top">#</a></h1>
-<p>Reading time: an hour.</p><p>What this is
+<p class="chapter-time">About an hour to read.</p><p>What this is
 about.</p>
 <section id="deep"><span id="label"></span><h2>Deep <code>x</code></h2>
 <p>Here <span class="math"><span class="katex"><span class="katex-mathml"><math><semantics><mrow/><annotation>\grad{W}
