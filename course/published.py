@@ -8,11 +8,13 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
 from course.own import extends_ours, own_course
 from course.syllabus import SyllabusError
 
 PUBLISHED = Path(__file__).with_name("published.toml")
+ISSUE = ("title", "body")
 VARIABLE = "BACKPROP_BOOK"
 """The environment variable with another address of the book, such as a mirror or a class's copy."""
 _ADDRESS = re.compile(r"https?://[^\s/<>\"'`()\[\]]+(?:/[^\s<>\"'`()\[\]]*)?")
@@ -37,6 +39,17 @@ class Published:
         if not found:
             return ""
         return f"https://colab.research.google.com/github/{found[1]}/blob/main/exercises/{slug}.ipynb"
+
+    def new_issue(self, title: str, text: str) -> str:
+        """The address that begins an issue with this title and text; "" without a repository.
+
+        GitHub, Gitea and Forgejo have the same form of address, GitLab another.
+        """
+        if not self.repository:
+            return ""
+        gitlab = "gitlab" in (urlsplit(self.repository).hostname or "")
+        path, names = ("/-/issues/new", ("issue[title]", "issue[description]")) if gitlab else ("/issues/new", ISSUE)
+        return f"{self.repository}{path}?{urlencode(dict(zip(names, (title, text), strict=True)))}"
 
 
 def read_published(path: Path) -> Published:

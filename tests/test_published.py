@@ -55,6 +55,15 @@ def test_what_is_no_setting_is_said_in_one_line(tmp_path: Path, text: str, said:
     assert "\n" not in str(error.value).strip()
 
 
+def test_an_issue_begins_with_title_and_text() -> None:
+    assert Published().new_issue("a", "b") == ""
+    assert BOOK.new_issue("a & b", "c\nd") == "https://github.com/someone/course/issues/new?title=a+%26+b&body=c%0Ad"
+    gitlab = Published("", "https://gitlab.example/someone/course")
+    assert gitlab.new_issue("a", "b") == (
+        "https://gitlab.example/someone/course/-/issues/new?issue%5Btitle%5D=a&issue%5Bdescription%5D=b"
+    )
+
+
 def test_pages_have_addresses_and_colab_opens_what_is_on_github() -> None:
     assert BOOK.page("ch06_vjps") == "https://book.example/course/ch06_vjps.html"
     assert BOOK.page("ch06_vjps", "ch06-why") == "https://book.example/course/ch06_vjps.html#ch06-why"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ from course.syllabus import syllabus  # noqa: E402
 SCRIPTS = BOOK / "_reader"
 DUE = "due"
 """The page of repetitions, which has a script of its own."""
+_QUESTION = re.compile(r'\bid="((?:quiz|predict)-[0-9a-f]{8})"')
 LONGEST = 300
 """Maximum length of a description in characters; sites that show links cut it there or earlier."""
 
@@ -69,6 +71,22 @@ def describe(app: Sphinx, doctree: nodes.document) -> None:
     app.env.metadata[app.env.docname].update(quizzes=quizzes, words=text)
 
 
+def list_questions(app: Sphinx, error: Exception | None) -> None:
+    """Write `_static/page/questions.json`: by page, the ids of its questions and predictions.
+
+    A file of a reader's progress is held against it, so that nothing is stored that no page can show.
+    """
+    if error is not None or app.builder.format != "html":
+        return
+    pages = {page: Path(app.outdir, f"{page}.html") for page in sorted(app.env.found_docs)}
+    found = {
+        page: _QUESTION.findall(file.read_text(encoding="utf-8")) for page, file in pages.items() if file.is_file()
+    }
+    folder = Path(app.outdir, "_static", "page")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "questions.json").write_text(json.dumps({page: ids for page, ids in found.items() if ids}))
+
+
 def add_to_head(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """Set the description and address for the page's head; add the lessons to the front page."""
     known = app.env.metadata.get(pagename, {})
@@ -97,4 +115,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", bundle)
     app.connect("doctree-read", describe)
     app.connect("html-page-context", add_to_head)
+    app.connect("build-finished", list_questions, priority=400)  # before the service worker lists all files
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -21,6 +21,7 @@ THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_the
 ICONS = THEME / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.ttf"
 _FAMILY = re.compile(r"@font-face\{[^}]*font-family:(Font Awesome\\? ?[^;}]*Free);[^}]*font-weight:900")
 _GLYPH = re.compile(r"((?:\.fa-[\w-]+:before,?)+)\{content:\"\\+([0-9a-f]+)\"")
+_RULE = re.compile(r"((?:\.fa-[\w-]+:before,?)+)\{content:\"[^\"]*\"\}")
 _USED = re.compile(r"\bfa-[a-z0-9-]+")
 _OTHER = re.compile(r"[\uf000-\uf8ff]|(?<=\"\\)f[0-9a-f]{3}(?=\")")
 """An icon without its own class in a style sheet, as a character or an escape, such as an admonition's."""
@@ -51,7 +52,10 @@ def ship(app: Sphinx) -> None:
 
 
 def ship_icons(app: Sphinx, error: Exception | None) -> None:
-    """Write a font with only the icons that pages use; the theme's font has 156 KB."""
+    """Write a font with only the icons that pages use, and the theme's styles without the names of all others.
+
+    The theme's font has 156 KB, and the names of its icons are a third of its styles.
+    """
     if error is not None or app.builder.format != "html":
         return
     out = Path(app.outdir)
@@ -65,6 +69,12 @@ def ship_icons(app: Sphinx, error: Exception | None) -> None:
         if used & {name[1:].removesuffix(":before") for name in names.split(",")}
     }
     sheets = out.joinpath("_static").rglob("*.css")
+
+    def if_used(rule: re.Match[str]) -> str:
+        return rule[0] if used & {name[1:].removesuffix(":before") for name in rule[1].split(",")} else ""
+
+    ours = out / "_static" / "styles" / "pydata-sphinx-theme.css"
+    ours.write_text(_RULE.sub(if_used, styles), encoding="utf-8")
     others = "".join(_GLYPH.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
     glyphs |= {int(found, 16) if len(found) > 1 else ord(found) for found in _OTHER.findall(others)}
     font = TTFont(ICONS)

@@ -40,6 +40,15 @@ async function cellsIn(page) {
   } catch { return Infinity; }
 }
 
+// The ids of a page's questions and predictions; null if the list of all pages cannot be fetched.
+async function questionsIn(page) {
+  try {
+    const answer = await fetch(new URL("questions.json", HERE));
+    const found = answer.ok ? await answer.json() : null;
+    return found && new Set(Object.hasOwn(found, page) ? found[page] : []);
+  } catch { return null; }
+}
+
 // Leave out what no page of this book could show or Reset. Returns the rest, and how many entries were left out.
 async function ofThisBook(found) {
   let left = 0;
@@ -48,14 +57,16 @@ async function ofThisBook(found) {
   for (const [name, page] of found.pages) {
     const chapter = chapterOf(name) ?? (name === "index" ? { exercises: [] } : null);
     if (!chapter) {
-      left += idsOf(name, page).length + page.own.length + page.results.size + page.notes.size + page.choices.size;
+      left += idsOf(name, page).length + page.own.length + page.results.size + page.notes.size + page.choices.size + page.due.size;
       continue;
     }
     const cells = new Map(Object.hasOwn(CELLS, name) ? CELLS[name] : []), exercises = new Set(cells.values()), here = new Set(chapter.exercises.map(([one]) => one));
     const most = page.code.size ? await cellsIn(name) : 0;
+    const asked = page.choices.size || page.due.size ? await questionsIn(name) : null;
+    const [choices, due] = [page.choices, page.due].map((map) => only(map, (id) => !asked || asked.has(id) || (map === page.due && exercises.has(id))));
     const [answers, code] = [only(page.answers, (id) => cells.has(id)), only(page.code, (at) => Number(at) < most)];
     const [results, notes] = [page.results, page.notes].map((map) => only(map, (one) => exercises.has(one)));
-    pages.set(name, { ...page, answers, code, results, notes, scratch: only(page.scratch, (one) => here.has(one)) });
+    pages.set(name, { ...page, answers, code, results, notes, choices, due, scratch: only(page.scratch, (one) => here.has(one)) });
   }
   return { found: { ...found, pages }, left };
 }
@@ -86,7 +97,7 @@ export async function planOf(file) {
       if (found.last && (!keep || !lastWorked())) entries.push([LAST, JSON.stringify(found.last)]);
       if (!writeAll(entries)) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
       afresh(); // code that ran earlier must not judge the loaded answers
-      const out = left ? ` Left out ${left} ${left === 1 ? "entry" : "entries"} of cells and pages that this book does not have.` : "";
+      const out = left ? ` Left out ${left} ${left === 1 ? "entry" : "entries"} of cells, questions and pages that this book does not have.` : "";
       const kept = keep && replaced.length ? ` Kept ${replaced.length} of yours.` : "";
       const undo = !keep && replaced.length ? " Undo, at each exercise, brings back what it replaced." : "";
       return `Loaded ${file.name}: ${contentOf(found)}.${out}${kept}${undo} Points from the file count until you check the answers here: press “Check all” in each chapter.`;

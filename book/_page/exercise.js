@@ -122,6 +122,7 @@ export class Exercise {
     this.card.replaceChildren(cardOf(found, this));
     // code that was replaced during the check may have said what the case is, and must not reach a new Python
     if (found.case && found.stands) this.card.append(caseOf(this, found.case));
+    if (found.status !== "passed") this.card.append(element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.report(found) }, "This message is wrong")));
     this.markLine(found.line);
     if (!found.stands) {
       this.card.prepend(element("p", { class: "exercise-former" }, FORMER));
@@ -147,6 +148,12 @@ export class Exercise {
     if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
     reachable(this.section);
     if (!quiet) this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below the visible part
+  }
+
+  // Have the page's dialog for reports (_reader/reports.js) write to the course's authors about a message.
+  report({ status, message }) {
+    const code = this.codes.map(({ text }) => text).join("\n\n");
+    document.dispatchEvent(new CustomEvent("backprop:report", { detail: { exercise: `${this.lesson}/${this.name}`, status, message, code } }));
   }
 
   // Store how many hints were opened, and whether all hints were opened; each is nested in the one before.

@@ -27,7 +27,7 @@ export const worksOn = (lesson, exercise) => {
   if (former !== lesson || same !== exercise) write(LAST, JSON.stringify({ lesson, exercise }));
 };
 
-// Where the reader goes on: { words, to }, or null if nothing was begun, or nothing is left.
+// Where the reader goes on: { words, to }; what is due if nothing is left; null if nothing was begun.
 export function whereToGoOn() {
   const last = lastWorked() ?? lastTried();
   const from = last ? chapters.findIndex(({ slug }) => slug === last.lesson) : chapters.findLastIndex(({ slug }) => placeIn(slug));
@@ -38,7 +38,7 @@ export function whereToGoOn() {
   if (next) return toExercise(here, next);
   const open = (one) => !done(one);
   const more = chapters.slice(last ? from + 1 : from).find(open) ?? chapters.find(open);
-  return more ? toChapter(more) : null;
+  return more ? toChapter(more) : { words: "You have solved everything: see what is due today", to: "due.html" };
 }
 
 const toExercise = ({ slug }, name) => ({ words: `Continue with ${shortOf(slug)}: ${name}`, to: addressOf(slug, name) });

@@ -1,10 +1,17 @@
 // A form for a question and its options: radio buttons, or checkboxes if several options are right.
 import { contentOf, element } from "./element.js";
 
+// The name of an option that is a formula alone: its TeX, because not every tool reads MathML. "" if it has words.
+function formulaIn(option) {
+  const words = option.cloneNode(true), formulas = [...words.querySelectorAll("annotation")].map((one) => one.textContent.trim());
+  words.querySelectorAll(".katex").forEach((one) => one.remove());
+  return words.textContent.trim().length > 1 ? "" : formulas.join(" "); // a full stop is no word
+}
+
 export class Choices {
   // `question`, `lead` and `options` are elements of the page; the form shows copies of their content.
   constructor({ question, lead = [], options, several = false, name }) {
-    this.inputs = options.map((_, at) => element("input", { type: several ? "checkbox" : "radio", name, value: String(at) }));
+    this.inputs = options.map((_, at) => element("input", { type: several ? "checkbox" : "radio", name, value: String(at), "aria-label": formulaIn(options[at]) || null }));
     this.labels = options.map((option, at) =>
       element("label", { class: "choice" }, this.inputs[at], element("span", {}, ...contentOf(option))));
     this.said = element("span", { class: "choices-said", role: "status" });

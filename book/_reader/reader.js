@@ -7,6 +7,7 @@ import { previews } from "./previews.js";
 import { openInPrint } from "./print.js";
 import { quizzes } from "./quiz.js";
 import { keepPlace } from "./place.js";
+import { reports } from "./reports.js";
 
 quizzes();
 predictions();
@@ -16,3 +17,4 @@ followContents();
 cards();
 previews();
 openInPrint();
+reports();

@@ -264,15 +264,20 @@ def test_what_no_page_of_the_book_has_is_left_out(reader: Reader) -> None:
         "scratch": {"relu_vjp": "# s", "nothing": "#"},
         "notes": {"relu_vjp": "n", "nothing": "#"},
         "results": {"relu_vjp": RESULT, "nothing": RESULT},
+        "choices": {"quiz-00000000": {"first": True, "chosen": [0]}},
+        "due": {"quiz-00000000": DUE, "predict-1": DUE, "relu_vjp": DUE, "nothing": DUE},
     }
     nowhere = {"answers": {"x": "#"}, "own": [{"before": "", "source": "#"}]}
     said = everything(reader, a_file(pages={"ch06_vjps": page, "nowhere": nowhere}))
-    assert said.startswith("Loaded all.json: 1 answer, 1 edited cell, 1 scratch cell, 1 result, of 1 page. Left out 8 ")
-    kept = "Object.keys(localStorage).filter((one) => /draft|result|own|note/.test(one)).sort()"
+    assert said.startswith(
+        "Loaded all.json: 1 answer, 1 edited cell, 1 scratch cell, 1 result, of 1 page. Left out 12 "
+    )
+    kept = "Object.keys(localStorage).filter((one) => /draft|result|own|note|due|quiz/.test(one)).sort()"
     assert reader.js(kept) == [
         "backprop:draft:ch06-relu_vjp",
         "backprop:draft:ch06_vjps/0",
         "backprop:draft:scratch/ch06_vjps/relu_vjp",
+        "backprop:due:ch06_vjps/relu_vjp",
         "backprop:note:ch06_vjps/relu_vjp",
         "backprop:result:ch06_vjps/relu_vjp",
     ]
@@ -296,6 +301,7 @@ def test_what_is_saved_can_be_loaded_or_nothing_is_saved(reader: Reader) -> None
     assert reader.js("named") is None
 
 
+DUE = {"due": 0, "log": [[0, 3]]}
 RESULT = {"status": "passed", "points": 2, "of": 2, "best": 2}
 REFUSED: dict[str, str] = {
     "nothing": "null",

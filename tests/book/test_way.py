@@ -131,6 +131,10 @@ def test_at_the_last_chapter_s_end_the_front_page_leads_to_what_was_left_out(rea
         reader.js(f"localStorage.setItem('backprop:place:{slug}', '100'); true")
     reader.visit("index.html")
     assert reader.text(".front-start a") == f"Continue with ch02: {find_lesson('ch02_chain_rule').title}"
+    solve(reader, "ch02_chain_rule")
+    reader.visit("index.html")
+    assert reader.text(".front-start a") == "You have solved everything: see what is due today"
+    assert reader.js("document.querySelector('.front-start a').href").endswith("/due.html")
 
 
 def test_a_chapter_offers_to_go_on_where_the_reader_left(reader: Reader) -> None:
