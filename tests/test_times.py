@@ -56,6 +56,8 @@ def test_what_a_reader_sees_is_counted() -> None:
     hidden["classes"] = ["cell", "tag_hide-input"]
     quiz = nodes.container("", nodes.paragraph("", WORDS * 9), classes=["quiz"])
     closed = nodes.container("", prose(9), design_component="dropdown")
+    resolved = text_minutes.dropdown_main("", prose(9), opened=False)
+    assert text_minutes.seconds(resolved) == 0, "as sphinx-design leaves it for the writer"
     counts = {
         prose(2): 120,
         nodes.paragraph("", "", nodes.math("", "x^2")): 3,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from docutils import nodes
 from page_blocks import Block
+from sphinx_design.dropdown import dropdown_main
 
 WORDS_A_MINUTE = 200
 SECONDS = {
@@ -88,4 +89,6 @@ def _is_closed(node: nodes.Element, classes: set[str]) -> bool:
     hidden = {"tag_hide-input", "tag_hide-cell"} & set(node.parent.get("classes", []) if node.parent else ())
     if hidden and "cell_input" in classes:
         return True
-    return node.get("design_component") == "dropdown" or bool({"dropdown", "live-elsewhere"} & classes)
+    if isinstance(node, dropdown_main) or node.get("design_component") == "dropdown":  # after and before transforms
+        return not node.get("opened")
+    return bool({"dropdown", "live-elsewhere"} & classes)
