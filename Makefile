@@ -13,7 +13,7 @@ PIP := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip --disa
 # Images of containers set it; each of the thousands of processes of a test would compile all of our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help learn setup grade test quick lint types unit pages health book page browser page-table clean book-then-pages unit-then-health types-counted
+.PHONY: help learn setup grade test quick lint types unit pages health book page times accessibility browser page-table clean book-then-pages unit-then-health types-counted
 .DELETE_ON_ERROR:
 
 help:
@@ -111,6 +111,10 @@ browser:
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell; \
 	} >/dev/null || command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 	  || command -v google-chrome >/dev/null || { echo "Install Chromium: the tests open pages in a browser."; exit 1; }
+
+# axe in every page of the built book, some minutes; the page "Accessibility" says what it looked at.
+accessibility: browser
+	@PYTHONPATH=tests $(BIN)/python tests/book_axe.py book/_build/html
 
 # Longer than CI has: each exercise of the pages, right and with two known mistakes, in the Python of a page and here.
 page-table: .venv/.all

@@ -14,8 +14,7 @@ OURS = (
 READ = """(violations) => violations.flatMap(({ id, impact, nodes }) =>
   nodes.map(({ target, failureSummary }) => {
     const node = document.querySelector(target.at(-1));
-    const named = { 'summary-name': node, label: node?.closest('label') }[id];
-    const said = named?.querySelector('math') && named.textContent.trim(); // axe reads no MathML, browsers do
+    const said = id === 'summary-name' && node?.querySelector('math') && node.textContent.trim(); // axe reads no MathML
     const ours = Boolean(node?.closest('OURS'));
     return { id, impact: said ? 'minor' : impact, at: target.join(' '), ours, why: failureSummary };
   }))""".replace("OURS", OURS)

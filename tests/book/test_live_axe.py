@@ -79,14 +79,6 @@ def test_a_page_of_a_reader_under_way(reader: Reader) -> None:
     assert reader.complaints() == []
 
 
-@pytest.mark.parametrize("page", ["index.html", "ch01_computation_graph.html"])
-def test_a_page_as_it_comes(reader: Reader, page: str) -> None:
-    reader.visit(page, 1440)
-    found = {look_at: look(reader, *look_at) for look_at in LOOKS}
-    assert {look_at: told for look_at, told in found.items() if told} == {}
-    assert reader.complaints() == []
-
-
 def test_a_fault_in_a_cell_is_found(reader: Reader) -> None:
     reader.visit("ch06_vjps.html", 1440)
     reader.js("document.querySelector('.exercise .page-main').textContent = ''; true")
