@@ -33,15 +33,16 @@ function makeSpareLater() {
   }, SPARE_AFTER);
 }
 
-// Fetch the answer books of a lesson's other exercises when the reader is idle, so that all are available offline.
+// Fetch the answer books of a lesson's other exercises when the reader is idle, and what looks for repairs, so that all are
+// available offline.
 const whole = new Set();
 function keepTheRestLater(parts) {
   setTimeout(async () => {
     const { sizes } = await files();
     for (const lesson of parts.filter((part) => !whole.has(part))) {
       whole.add(lesson);
-      const rest = Object.keys(sizes).filter((part) => part.startsWith(`${lesson}/`));
-      if (rest.length) keepMore(rest.map((part) => new URL(`${part}.book`, HERE).href));
+      const rest = Object.keys(sizes).filter((part) => part.startsWith(`${lesson}/`)).map((part) => `${part}.book`);
+      if (rest.length) keepMore([...rest, "repairs.tar.bz2"].map((file) => new URL(file, HERE).href));
     }
   }, SPARE_AFTER);
 }
