@@ -100,14 +100,15 @@ def check(slug: str, exercise: str, notebook: str, say: Say = lambda text: None)
     except (CheckError, SubmissionError, StaleBook) as error:
         return {"error": str(error)}
     last.append(Asked(judge, submission, checked))
-    return card_of(slug, checked, checked.result) | {"more": checked.left is not None}
+    return card_of(checked, checked.result) | {"more": checked.left is not None}
 
 
-def card_of(slug: str, checked: Checked, result: ExerciseResult) -> dict[str, Any]:
+def card_of(checked: Checked, result: ExerciseResult) -> dict[str, Any]:
     """The card of a result, with the case that a reader can try and the line to mark."""
     name = checked.exercise.name
-    case = without_untrue(slug, name, result.case)
-    return shown(checked.exercise, result) | {"case": case, "line": place_in(result.message, name)}
+    case = without_untrue(checked.run.module, result.case)
+    card = shown(checked.exercise, result, checked.run.notes(name, result.message))
+    return card | {"case": case, "line": place_in(result.message, name)}
 
 
 def as_json(slug: str, exercise: str, notebook: str, say: Say) -> str:

@@ -29,7 +29,7 @@ def repaired(slug: str, exercise: str, say: Say = lambda text: None) -> dict[str
             result = with_repair(asked.judge, asked.checked, found)
     except CheckError as error:
         return {"error": str(error)}
-    return card_of(slug, asked.checked, result) | {"more": False}
+    return card_of(asked.checked, result) | {"more": False}
 
 
 def as_json(slug: str, exercise: str, say: Say) -> str:

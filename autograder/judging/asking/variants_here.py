@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograder.judging.asking.here_run import HereRun
 from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.asking.variants import (
     SLOW_VARIANT_SECONDS,
@@ -23,7 +24,7 @@ from autograder.worker.variants import Variants
 
 SLOWER = 3
 """A browser's Python has so many times a variant's seconds."""
-MOST_SECONDS = 60.0
+MOST_SECONDS = 100.0
 """Seconds for all variants of one exercise, far beyond what their calls take."""
 
 
@@ -31,17 +32,25 @@ class VariantsHere(LocalRun):
     """As `VariantRun`, in this process. A loop in C does not end: in a page, the page ends its Python then.
 
     Args:
-        module: the name of the submission's module.
+        of: the submission as it is; its scenarios and its guard are the variants', too.
         statements: of the submission, in order.
-        scenarios: by name.
         slow: as in `VariantRun`.
+        before: called before each variant.
     """
 
     def __init__(
-        self, module: str, statements: Sequence[Statement], scenarios: Mapping[str, Any], *, slow: bool = False
+        self,
+        of: HereRun,
+        statements: Sequence[Statement],
+        *,
+        slow: bool = False,
+        before: Callable[[], object] = lambda: None,
     ) -> None:
-        super().__init__({}, None, dict(scenarios))
-        self._variants = Variants(module, statements, ended_after)
+        super().__init__({}, None, of.scenarios)
+        if of.guard is not None:
+            self.guard_with(of.guard)
+        self._variants = Variants(of.name, statements, ended_after)
+        self._before = before
         self._changes: Changes = ()
         self._is_running = False
         self._traced = False
@@ -89,6 +98,7 @@ class VariantsHere(LocalRun):
         """Run a variant of the statements; return the failure if there is no such program, else None."""
         if time.monotonic() > self._until:
             raise NoVariants
+        self._before()
         self._ended.clear()
         self._dispatcher.objects.clear()
         try:
