@@ -85,7 +85,7 @@ class HereRun(LocalRun):
             answer = super().ask(request, seconds)
         if limit.passed:
             name = called(request)
-            self._ended[name] = TimedOut(f"{name} did not return within {most:g} seconds.")
+            self._ended[name] = TimedOut(f"{name} did not return within {most:g} second{'s' * (most != 1)}.")
             raise self._ended[name]
         return answer
 
