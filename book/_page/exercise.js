@@ -16,6 +16,7 @@ import { filled } from "./work.js";
 const SECONDS = 45; // without news from a check, on a slow machine; most cases take a tenth of a second
 const THRICE = 3;
 const AT_ONCE = 500; // ms that a card waits for the search for a repair; a longer one amends the card
+const LOOKING = "looking for the smallest change that makes it right"; // as in judging/repair.py
 const NOT_SOUGHT = "The search for the smallest change was stopped.";
 const BEFORE = "This is about the text that stood here before.";
 const FORMER = "This is about what stood here when the check began. It has changed since, and this is not counted: check it again.";
@@ -144,7 +145,8 @@ export class Exercise {
     this.looking = new Promise((done) => (over = done));
     this.section.dataset.looking = "";
     try {
-      await ready(["repairs"]);
+      this.line.show({ text: `${this.name}: ${LOOKING}` });
+      await ready(["repairs"], () => {});
       return await ask({ do: "repair", lesson: this.lesson, exercise: this.name });
     } finally {
       clearTimeout(timer);

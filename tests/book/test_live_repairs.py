@@ -64,6 +64,8 @@ def test_the_card_is_there_while_the_search_runs(page: Reader) -> None:
     assert "dx differs in" in first
     assert FOUND not in first
     page.until("held.length === 1")
+    looking = "relu_vjp: looking for the smallest change that makes it right"
+    assert page.text(page.exercise("relu_vjp", ".page-line")).startswith(looking)
     hint = page.exercise("relu_vjp", ".exercise-card .card-line details:last-of-type")
     page.js(f"document.querySelector({hint!r}).open = true")
     page.js(f"document.querySelector({hint + ' > summary'!r}).focus()")
