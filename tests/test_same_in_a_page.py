@@ -195,8 +195,13 @@ def in_terminal(slug: str, exercise: str, submission: Submission) -> SubmissionR
 
 
 def notebook(exercise: str, source: str) -> str:
-    code = {"cell_type": "code", "metadata": {"exercise": exercise}, "outputs": [], "execution_count": None}
-    cell = code | {"source": "import numpy as np\n" + dedent(source)}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "metadata": {"exercise": exercise},
+        "source": "import numpy as np\n" + dedent(source),
+        "outputs": [],
+        "execution_count": None,
+    }
     return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 

@@ -7,7 +7,7 @@ import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
 import { markOf } from "./marks.js";
-import { ageOfTexts, stop, Stopped, warm, whenReplaced, withPython } from "./python.js";
+import { ageOfTexts, NO_NETWORK, stop, Stopped, warm, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
 import { worksOn } from "./route.js";
 import { listen, ownCells, problem, result, resultKey, write } from "./store.js";
@@ -18,6 +18,7 @@ const THRICE = 3;
 const AT_ONCE = 500; // ms that a card waits for the search for a repair; a longer one amends the card
 const LOOKING = "looking for the smallest change that makes it right"; // as in judging/repair.py
 const NOT_SOUGHT = "The search for the smallest change was stopped.";
+const NOT_FETCHED = "What looks for the smallest change could not be fetched: is there a network?";
 const BEFORE = "This is about the text that stood here before.";
 const FORMER = "This is about what stood here when the check began. It has changed since, and this is not counted: check it again.";
 
@@ -109,12 +110,11 @@ export class Exercise {
           if (loadsDigits(notebook)) await ready(["data"]);
           const answer = await ask({ do: "check", lesson: this.lesson, exercise: this.name, notebook });
           this.judged = judged;
-          const standing = (one) => ({ ...one, stands: age === ageOfTexts() && judged === this.texts() });
-          const first = standing(answer);
+          const first = { ...answer, stands: age === ageOfTexts() && judged === this.texts() };
           this.section.dataset.ms = Math.round(performance.now() - began);
           if (!first.more || !first.stands) return first;
           return this.searched(ask, ready, () => show(first)).then(
-            (more) => standing(more.error ? answer : more),
+            (more) => ({ ...(more.error ? answer : more), stands: age === ageOfTexts() }), // it is about the text of the card
             (error) => { throw Object.assign(error, { first }); },
           );
         },
@@ -122,7 +122,7 @@ export class Exercise {
       );
       show(found);
       if (!found.error) this.line.show({ text: problem() }); // a message if the result was not stored
-      return found.stands ? found.status : undefined;
+      return shown.stands ? found.status : undefined;
     } catch (error) {
       if (!error.first) {
         this.line.show({ text: error.message });
@@ -130,7 +130,7 @@ export class Exercise {
         return undefined;
       }
       if (!shown) show(error.first);
-      this.line.show({ text: problem() || (error instanceof Stopped ? NOT_SOUGHT : error.message) });
+      this.line.show({ text: problem() || (error instanceof Stopped ? NOT_SOUGHT : error.message === NO_NETWORK ? NOT_FETCHED : error.message) });
       return error.first.status;
     } finally {
       this.switch.busy(false);
@@ -197,7 +197,7 @@ export class Exercise {
       this.card.querySelector(":scope > .exercise-case")?.remove();
       if (found.case) after.after(caseOf(this, found.case));
     }
-    this.markLine(found.line);
+    if (this.judged === this.texts()) this.markLine(found.line); // a reader may have gone on typing
     if (found.misconception !== first.misconception) this.count(found.misconception);
     this.keep(found);
     this.said.textContent = `${this.name}: ${found.message.split("\n")[0]}`;
