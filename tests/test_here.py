@@ -102,8 +102,8 @@ LOOPS = {
 
 @pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS)
 def test_an_endless_call_ends_with_its_case(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.judging.here.LEAST_SECONDS", 0.2)
-    monkeypatch.setattr("autograder.judging.here.SLOWER", 0)
+    monkeypatch.setattr("autograder.judging.asking.here_run.LEAST_SECONDS", 0.2)
+    monkeypatch.setattr("autograder.judging.asking.here_run.SLOWER", 0)
     (found,) = _graded(_page(f"def forward(a, b, c):\n    {body}\n"), "forward")
     assert found.status == "timeout"
     assert found.message.startswith("forward did not return within 0.2 seconds.\nforward(a, b, c)")
@@ -113,7 +113,7 @@ def test_an_endless_call_ends_with_its_case(body: str, monkeypatch: pytest.Monke
 
 
 def test_a_cell_that_does_not_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.judging.here.CELL_SECONDS", 0.2)
+    monkeypatch.setattr("autograder.judging.asking.here_run.CELL_SECONDS", 0.2)
     right = "def forward(a, b, c):\n    return {'d': a * b, 'e': a * b + c, 'L': (a * b + c) ** 2}\n"
     found = _graded(
         Submission.of_cells("page", ["n = 0\nwhile True:\n    n += 1", right]), "forward", "backward_by_hand"

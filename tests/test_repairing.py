@@ -266,7 +266,7 @@ def test_few_variants_are_tried_of_an_answer_that_is_right_in_all_values(monkeyp
 
 
 def test_right_answers_and_known_mistakes_are_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repairs_of_answers, "Repairer", None)  # calling it fails
+    monkeypatch.setattr("autograder.judging.repair.Repairer", None)  # calling it fails
     right = "def relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)"
     known = "def relu_vjp(g, x):\n    return np.where(x >= 0, g, 0).astype(x.dtype)"
     results = graded("ch06_vjps", "relu_vjp", right, known)

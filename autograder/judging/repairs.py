@@ -1,55 +1,33 @@
 """What is said of the repairs of a submission's own code, for exercises in which no known mistake is found.
 
-Not in a page: there a variant would run in the judge's own process, where no timer ends it.
+The variants run in a process of their own; in a page, `repair_here` has one exercise's run in the judge's.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
-from typing import Protocol
-
-import pytest
 
 from autograder.judging.asking.account import Account
-from autograder.judging.asking.run import Run, SubmissionRuns
+from autograder.judging.asking.run import SubmissionRuns
 from autograder.judging.asking.variant_run import VariantRun
-from autograder.judging.explaining.known_mistakes import KnownMistakes
-from autograder.judging.explaining.mended import Mended
+from autograder.judging.explaining.mended import Mended, may_be_repaired
 from autograder.judging.explaining.own_code import OwnCode
-from autograder.judging.explaining.repairing import Repairer, may_be_repaired
 from autograder.judging.explaining.searching import WORTH_SEARCHING
 from autograder.judging.observed import Observed
 from autograder.judging.records.errors import Raised, TimedOut
 from autograder.judging.records.record import Record
-from autograder.judging.waiting import Progress
+from autograder.judging.repair import Repairing, looking_for_it, repair_of
 from autograder.submission import Submission
-from course.syllabus import Exercise, Lesson
+from course.syllabus import Exercise
 
 PROCESSOR_SECONDS = 20.0
 """Processor time of all processes that run the variants of one exercise, far beyond what their calls take."""
 
-WORTH_REPAIRING = 30.0
-"""Exercises whose calls may take more seconds than this are not repaired."""
-
 MOST_GIVEN_UP = 2
 """After so many methods of one class that nothing repairs, its others are left as they are."""
-
-
-class Repairing(Protocol):
-    """What this needs of a judge."""
-
-    lesson: Lesson
-    mistakes: KnownMistakes
-    progress: Progress
-
-    def items_of(self, exercise: str, visible: bool | None = None) -> list[pytest.Item]: ...
-
-    def observe(
-        self, items: list[pytest.Item], run: Run, *, enough: Callable[[Record], bool] | None = None
-    ) -> list[Record]: ...
 
 
 def repairs_of(
@@ -77,11 +55,11 @@ def repairs_of(
             owner = name.partition(".")[0]
             places = _places_of_exceptions(records)
             in_vain = any(given_up[one] >= MOST_GIVEN_UP for one in (owner, *places))
-            if exercise.seconds > WORTH_REPAIRING or not may_be_repaired(records) or in_vain:
+            if in_vain or not may_be_repaired(exercise, records):
                 continue
             if runs.source_of(exercise.environment).calls(name, [other for other in wrong if other != name]):
                 continue
-            judge.progress.say(f"{name}: looking for what repairs it")
+            judge.progress.say(looking_for_it(name))
             with suppress(TimedOut), runs.account.time_budget.spending():
                 if code().statements and not (known := judge.mistakes.explained(exercise, records)).whole:
                     room(exercise.environment)
@@ -108,21 +86,8 @@ def _repair_of(
     code: OwnCode,
     runs: SubmissionRuns,
 ) -> Mended:
-    items = judge.items_of(exercise.name, True)
-    owner = exercise.name.partition(".")[0]
-    others = {one.name for one in judge.lesson.exercises} - {owner}
     account = Account()
     account.processor_seconds = PROCESSOR_SECONDS
     slow = exercise.seconds > WORTH_SEARCHING
     run = VariantRun(module, code.statements, runs.without_cells(exercise.environment, account), slow=slow)
-    try:
-        return Repairer(
-            code,
-            records,
-            run,
-            lambda run, i, enough: judge.observe([items[i]], run, enough=enough)[0],
-            lambda seen: judge.mistakes.giving_all(exercise, seen),
-            left,
-        ).found(others)
-    finally:
-        run.close()
+    return repair_of(judge, exercise, records, left, code, run)

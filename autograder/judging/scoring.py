@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from inspect import Signature
 
 import numpy as np
 import pytest
 
 from autograder.diagnosis.equality import mismatch
+from autograder.judging.asking.source_text import SourceText
 from autograder.judging.checking.plugin import CheckId, identify
 from autograder.judging.records.errors import Crashed, LearnerError, Missing, Raised, TimedOut
 from autograder.judging.records.record import Record, paired
@@ -130,6 +133,14 @@ def with_technique(exercise: Exercise, lacking: Record, message: str, wrong: boo
     said = lacking.failures[0].problems[0] if lacking.failures else why
     points = "No points, even for what is right" if wrong else "No points"
     return f"{message}\n{points}: {way}.{'' if said in message else f' {why}'}".strip()
+
+
+def with_other_order(result: ExerciseResult, source: SourceText, signature: Signature | None) -> ExerciseResult:
+    """The result, with a first line if the answer takes its parameters in another order than the reference's."""
+    if result.status in ("passed", "missing") or signature is None:
+        return result
+    order = source.other_order(result.name, list(signature.parameters))
+    return replace(result, message=f"{order}\n{result.message}") if order else result
 
 
 def _ran_out(ended_by: LearnerError | None) -> bool:

@@ -36,6 +36,7 @@ from autograder.judging.scoring import (
     one_line,
     status_of,
     ungradable,
+    with_other_order,
     with_technique,
     without_technique,
     wrong_among,
@@ -249,10 +250,8 @@ class Judge:
                 return ungradable(exercise, str(error), error.status)
             if known:
                 self._results.keep((exercise.name, digests, repair), result)
-        if result.status not in ("passed", "missing") and not calls_wrong:
-            signature = self.reference.signatures.get(exercise.name)
-            order = source.other_order(exercise.name, list(signature.parameters) if signature else ())
-            result = replace(result, message=f"{order}\n{result.message}") if order else result
+        if not calls_wrong:
+            result = with_other_order(result, source, self.reference.signatures.get(exercise.name))
         return replace(result, seconds=round(observed[0].seconds, 4))
 
     def judged(

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import json
 import linecache
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -126,14 +126,13 @@ def _shown(value: Any) -> list[str]:
     return [f"  {literal(value) or summarise(value)}"]
 
 
-def without_untrue(slug: str, exercise: str, case: str) -> str:
+def without_untrue(module: ModuleType, case: str) -> str:
     """The case without what is expected, where a check compares something else than what the function returns.
 
-    Called after a check, whose program is still there; a `print` says nothing now.
+    `module`: the reader's, after the check; a `print` says nothing now.
     """
     parts = json.loads(case) if case else {}
-    module = sys.modules.get("submission")
-    if not case or parts["expected"] is None or module is None:
+    if not case or parts["expected"] is None:
         return case
     args, kwargs = _arguments(parts)
     try:

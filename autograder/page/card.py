@@ -12,9 +12,13 @@ from autograder.notebook import card
 from course.syllabus import Exercise
 
 
-def shown(exercise: Exercise, result: ExerciseResult) -> dict[str, Any]:
-    """The card's content in blocks (`card.Block`), and the parts of the result that a page stores."""
+def shown(exercise: Exercise, result: ExerciseResult, notes: str = "") -> dict[str, Any]:
+    """The card's content in blocks (`card.Block`), and the parts of the result that a page stores.
+
+    `notes`: what the judge notes beside the message, in sentences.
+    """
     blocks = card.described(result.message) if result.message else []
+    blocks += [{"cause": "", "rest": f"Note: {notes}"}] * bool(notes)
     if result.status != "passed":
         if result.code:
             blocks.append({"summary": "This case as code, with every digit", "inside": [{"lines": result.code}]})

@@ -83,6 +83,7 @@ class Guard:
         """Ids of the original code behind the gates."""
         self._gates: dict[str, list[tuple[FunctionType, CodeType, Held]]] = {}
         self._replaced: list[tuple[str, Any, str, Any]] = []
+        self._originals: dict[str, Any] = {}
         self._copies: dict[frozenset[str], str] = {}
         """The names used in a watched function's code, to the function's own name."""
         self._copied: set[str] = set()
@@ -160,6 +161,13 @@ class Guard:
         self._engine.refuse_only(self.forbidden)
         self._cells_run = True
 
+    def let_go(self) -> None:
+        """Put back the functions that `watch` has replaced, for another guard in this process. Gates stay."""
+        for name, owner, attribute, value in self._replaced:
+            if getattr(owner, attribute, None) is value:
+                setattr(owner, attribute, self._originals[name])
+        self._replaced.clear()
+
     @contextmanager
     def call(self) -> Iterator[None]:
         """Wrap one call to the submission.
@@ -220,6 +228,7 @@ class Guard:
         call.__name__ = call.__qualname__ = attribute
         call.__doc__ = target.__doc__
         call.__module__ = getattr(target, "__module__", None) or ""
+        self._originals[name] = target
         setattr(owner, attribute, call)
         self._replaced.append((name, owner, attribute, call))
 

@@ -217,7 +217,7 @@ def _refusal(error: BaseException | None, over: list[BaseException]) -> Forbidde
 
 def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
     """Describe an exception, even if methods of its class raise."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(CELLS)]
+    frames = _own_frames(error)
     place = _place(frames[-1].filename, frames[-1].lineno) if frames else ""
     line = frames[-1].line or "" if frames else ""
     if isinstance(error, SyntaxError) and label:
@@ -230,6 +230,16 @@ def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
     bases = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
     trace = "".join(traceback.format_list(frames))
     return Failure(type(error).__name__[:80], bases, message[:1000], place, line[:200], trace[-4000:])
+
+
+def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames of cells. A recursion that a watch ends at the start of a function ended at the call of it."""
+    walked = [frame.f_code.co_firstlineno for frame, _ in traceback.walk_tb(error.__traceback__)]
+    pairs = zip(walked, traceback.extract_tb(error.__traceback__), strict=True)
+    found = [(first, one) for first, one in pairs if one.filename.startswith(CELLS)]
+    if isinstance(error, RecursionError) and len(found) > 1 and found[-1][0] == found[-1][1].lineno:
+        found.pop()
+    return [one for _, one in found]
 
 
 def unreadable(problem: Failure) -> Failure:

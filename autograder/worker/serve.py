@@ -16,7 +16,7 @@ from autograder.worker import native, wire
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.dispatcher import Dispatcher, snapshot
 from autograder.worker.execution import Program, failure, unreadable
-from autograder.worker.interrupts import TooLong
+from autograder.worker.interrupts import TooLong, handle_timer
 from autograder.worker.messages import Answer, Call, Request
 from autograder.worker.tampering import noted
 from autograder.worker.variants import Variants
@@ -80,6 +80,7 @@ class Conversation(Dispatcher):
         elif request["do"] == "calls":
             self.answer_checks(noted_calls(request["checks"]))
         elif request["do"] == "statements":
+            handle_timer()  # once, because what scenarios use must not change between calls
             self.variants = Variants(request["module"], request["statements"])
             self.note_scenarios()
             self.reply({"failure": None})

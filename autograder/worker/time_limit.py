@@ -15,6 +15,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from autograder.worker.imports import CELLS
+from autograder.worker.interrupts import TooLong
 
 EACH = 32
 """The clock is read at each of so many events: reading it costs more than an event."""
@@ -63,6 +64,15 @@ def limited(seconds: float) -> Iterator[Limit]:
         _now.remove(limit)
         if before is not None:
             sys.settrace(before[0])
+
+
+@contextmanager
+def ended_after(seconds: float) -> Iterator[None]:
+    """As `limited`, but raise `TooLong` where code was ended."""
+    with limited(seconds) as limit:
+        yield
+    if limit.passed:
+        raise TooLong
 
 
 def _watch() -> list[Any] | None:

@@ -1,7 +1,8 @@
 """Runs variants of a submission, one after the other in one process, each in a new module.
 
 Only the changed statements are compiled again. A timer ends a variant that runs too long; one that escapes the timer or
-kills the process costs the submission nothing but the search for a repair.
+kills the process costs the submission nothing but the search for a repair. A page has no timer and no second process:
+there `time_limit` ends a variant, and whoever waits ends what escapes it.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import __future__
 import ast
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
 from autograder.worker.execution import Program
-from autograder.worker.interrupts import handle_timer, limited
+from autograder.worker.interrupts import limited as limited_by_timer
 from autograder.worker.seeds import seed
 
 _ONLY_SHOWN = ("print", "display", "show")
@@ -28,11 +29,18 @@ class Variants:
 
     Args:
         statements: as in `messages.TakeStatements`.
+        within: limits the seconds of the code inside it, and raises `TooLong`; by default a timer of the processor's
+            time, for which `handle_timer` must have been called.
     """
 
-    def __init__(self, module: str, statements: Sequence[tuple[str, int, str]]) -> None:
-        handle_timer()  # once, because what scenarios use must not change between calls
+    def __init__(
+        self,
+        module: str,
+        statements: Sequence[tuple[str, int, str]],
+        within: Callable[[float], AbstractContextManager[None]] = limited_by_timer,
+    ) -> None:
         self._module = module
+        self._within = within
         self._statements = statements
         self._labels = frozenset(label for label, _, _ in statements)
         self._flags: list[int] = []
@@ -62,7 +70,7 @@ class Variants:
         self._seconds, self._traced = seconds, traced
         seed()
         program = Program(self._module)
-        with limited(seconds):
+        with self._within(seconds):
             for code in codes.values():
                 if code is not None:
                     try:
@@ -73,7 +81,7 @@ class Variants:
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Limit the processor time of one call, and note its lines if they are traced. Raises `TooLong`."""
+        """Limit the time of one call, and note its lines if they are traced. Raises `TooLong`."""
         if self._traced:
             self.lines.clear()
         seen = dict[tuple[str, int], None]()
@@ -86,7 +94,7 @@ class Variants:
             return tracer
 
         try:
-            with limited(self._seconds):
+            with self._within(self._seconds):
                 if self._traced:
                     threading.settrace(tracer)
                     sys.settrace(tracer)

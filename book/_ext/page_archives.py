@@ -54,14 +54,18 @@ NO_PROCESSES = (
         "worker/tasks",
         "worker/zygote",
     ),
-    *("worker/seeds", "worker/variants", "judging/repairs", "judging/asking/variant_run"),
-    *("judging/explaining/own_code", "judging/explaining/repairing", "judging/explaining/repair_words"),
-    *("diagnosis/mutation/formulas", "diagnosis/mutation/habits"),
-    *("diagnosis/mutation/operands", "diagnosis/mutation/repairs"),
-    *("diagnosis/mutation/slicing",),
+    *("judging/repairs", "judging/asking/variant_run"),
     *("__main__", "begun", "distribution", "toml_text", "workbook"),
 )
 """Modules of the grader that a browser cannot use: they start and confine processes, or belong to commands."""
+REPAIRS = (
+    *("page/repair", "judging/repair", "judging/repair_here", "judging/asking/variants"),
+    *("judging/asking/variants_here", "worker/variants"),
+    *("judging/explaining/own_code", "judging/explaining/repairing", "judging/explaining/repair_words"),
+    *("diagnosis/mutation/formulas", "diagnosis/mutation/habits", "diagnosis/mutation/operands"),
+    *("diagnosis/mutation/repairs", "diagnosis/mutation/slicing"),
+)
+"""Modules that only the search for a repair needs: a page fetches them when nothing known explains a wrong answer."""
 NO_COURSE = (
     *("data", "experiments", "widgets", "instruments", "process_groups", "pages.py", "figures.py", "llama.py"),
     *("debugging.py", "gpt.py"),
@@ -80,7 +84,7 @@ def common(release: Path, slugs: Iterable[str]) -> bytes:
     files |= _tree(grader, [grader / part for part in GRADER], "autograder")
     own = [*(grader / one for one in ALONE), *grader.glob("*.py")]
     files |= {f"autograder/{file.relative_to(grader).as_posix()}": file.read_bytes() for file in own}
-    for name in NO_PROCESSES:
+    for name in (*NO_PROCESSES, *REPAIRS):
         del files[f"autograder/{name}.py"]
     files["autograder/notebook/__init__.py"] = b""  # the real one needs a kernel
     files |= _tree(course, [one for one in course.iterdir() if one.name not in NO_COURSE], "course")
@@ -89,6 +93,12 @@ def common(release: Path, slugs: Iterable[str]) -> bytes:
         files |= {at: text for at, text in _package(name).items() if not _never_asked_for(at)}
     files = {at: short(content, LEFT_OUT) if at.endswith(".py") else content for at, content in files.items()}
     return _archive(files | {"pytest/__init__.py": lazy(files["pytest/__init__.py"]), "py.py": OLD_PATHS})
+
+
+def repairs(release: Path) -> bytes:
+    """The archive of `REPAIRS`."""
+    files = {f"autograder/{name}.py": (release / "autograder" / f"{name}.py").read_bytes() for name in REPAIRS}
+    return _archive({at: short(content) for at, content in files.items()})
 
 
 def _only(syllabus: str, slugs: Iterable[str]) -> str:
@@ -172,10 +182,10 @@ def _archive(files: dict[str, bytes]) -> bytes:
 def write(release: Path, slugs: Iterable[str], out: Path) -> dict[str, bytes]:
     """Write all archives, parts of answer books and notebooks into the folder `out`; return archives and parts by name.
 
-    The names are `grader`, `data`, each lesson's slug, and `slug/exercise` for parts of answer books.
+    The names are `grader`, `data`, `repairs`, each lesson's slug, and `slug/exercise` for parts of answer books.
     """
     slugs = list(slugs)
-    parts = {"grader": common(release, slugs), "data": data(release)}
+    parts = {"grader": common(release, slugs), "data": data(release), "repairs": repairs(release)}
     for slug in slugs:
         parts[slug], answers = of_lesson(release, slug)
         parts |= {f"{slug}/{exercise}": part for exercise, part in answers.items()}

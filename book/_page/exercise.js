@@ -7,7 +7,7 @@ import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
 import { markOf } from "./marks.js";
-import { ageOfTexts, stop, warm, whenReplaced, withPython } from "./python.js";
+import { ageOfTexts, NO_NETWORK, stop, Stopped, warm, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
 import { worksOn } from "./route.js";
 import { listen, ownCells, problem, result, resultKey, write } from "./store.js";
@@ -15,6 +15,10 @@ import { filled } from "./work.js";
 
 const SECONDS = 45; // without news from a check, on a slow machine; most cases take a tenth of a second
 const THRICE = 3;
+const AT_ONCE = 500; // ms that a card waits for the search for a repair; a longer one amends the card
+const LOOKING = "looking for the smallest change that makes it right"; // as in judging/repair.py
+const NOT_SOUGHT = "The search for the smallest change was stopped.";
+const NOT_FETCHED = "What looks for the smallest change could not be fetched: is there a network?";
 const BEFORE = "This is about the text that stood here before.";
 const FORMER = "This is about what stood here when the check began. It has changed since, and this is not counted: check it again.";
 
@@ -74,9 +78,16 @@ export class Exercise {
   halt() { if (!this.switch.halt.hidden) stop(); }
 
   // Check the answer, at the part `code` if given; `quiet`: without scrolling to the card. Returns the status, or undefined if
-  // there is none.
-  async check(code, { quiet = false } = {}) {
-    if (!this.switch.halt.hidden) return undefined;
+  // there is none. While a repair is looked for, the card is there: another check ends the search.
+  async check(code, how) {
+    if (this.looking) {
+      stop();
+      await this.looking;
+    }
+    if (this.switch.halt.hidden) return this.checked(code, how);
+  }
+
+  async checked(code, { quiet = false } = {}) {
     this.at(code);
     this.switch.busy(true);
     worksOn(this.lesson, this.name);
@@ -84,6 +95,12 @@ export class Exercise {
     this.said.textContent = "";
     this.markLine(null);
     const printed = new Printed();
+    let shown;
+    const show = (found) => {
+      if (shown) return this.amend(found, shown);
+      this.show((shown = found), quiet);
+      if (printed.any) this.card.append(printed.box);
+    };
     try {
       const began = performance.now();
       const found = await withPython(
@@ -93,20 +110,49 @@ export class Exercise {
           if (loadsDigits(notebook)) await ready(["data"]);
           const answer = await ask({ do: "check", lesson: this.lesson, exercise: this.name, notebook });
           this.judged = judged;
-          return { ...answer, stands: age === ageOfTexts() && judged === this.texts() };
+          const first = { ...answer, stands: age === ageOfTexts() && judged === this.texts() };
+          this.section.dataset.ms = Math.round(performance.now() - began);
+          if (!first.more || !first.stands) return first;
+          return this.searched(ask, ready, () => show(first)).then(
+            (more) => ({ ...(more.error ? answer : more), stands: age === ageOfTexts() }), // it is about the text of the card
+            (error) => { throw Object.assign(error, { first }); },
+          );
         },
         { line: this.line, out: (text) => printed.add(text), seconds: SECONDS },
       );
-      this.section.dataset.ms = Math.round(performance.now() - began);
-      this.show(found, quiet);
+      show(found);
       if (!found.error) this.line.show({ text: problem() }); // a message if the result was not stored
-      return found.stands ? found.status : undefined;
+      return shown.stands ? found.status : undefined;
     } catch (error) {
-      this.line.show({ text: error.message });
-      return undefined;
+      if (!error.first) {
+        this.line.show({ text: error.message });
+        if (printed.any) this.card.append(printed.box);
+        return undefined;
+      }
+      if (!shown) show(error.first);
+      this.line.show({ text: problem() || (error instanceof Stopped ? NOT_SOUGHT : error.message === NO_NETWORK ? NOT_FETCHED : error.message) });
+      return error.first.status;
     } finally {
-      if (printed.any) this.card.append(printed.box);
       this.switch.busy(false);
+    }
+  }
+
+  // Look for the smallest change of the reader's own code that makes it right. `late` is called if that takes a while: the
+  // reader has the card at once, and the line says what is being done. Returns the better card, or one with an error.
+  async searched(ask, ready, late) {
+    const timer = setTimeout(late, AT_ONCE);
+    let over;
+    this.looking = new Promise((done) => (over = done));
+    this.section.dataset.looking = "";
+    try {
+      this.line.show({ text: `${this.name}: ${LOOKING}` });
+      await ready(["repairs"], () => {});
+      return await ask({ do: "repair", lesson: this.lesson, exercise: this.name });
+    } finally {
+      clearTimeout(timer);
+      delete this.section.dataset.looking;
+      this.looking = undefined;
+      setTimeout(over); // after the switch is free again
     }
   }
 
@@ -131,23 +177,52 @@ export class Exercise {
     }
     this.former.hidden = true;
     this.card.prepend(this.former);
-    const name = found.misconception;
-    if (name) this.mistakes.set(name, (this.mistakes.get(name) ?? 0) + 1);
-    if (name && this.mistakes.get(name) >= THRICE) {
-      const title = this.section.closest("section[id]");
-      this.card.append(element("p", {}, "The same mistake for the third time: ", element("a", { href: `#${title.id}` }, "read the section again"), " before you go on."));
+    this.count(found.misconception);
+    this.keep(found);
+    if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(Math.min(found.points, this.of), this.of)}. ${found.message.split("\n")[0]}`;
+    reachable(this.section);
+    if (!quiet) this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below the visible part
+  }
+
+  // Replace the card `first` by one that says more; details that are open stay open.
+  amend(found, first) {
+    if (!found.stands || found.message === first.message) return;
+    const before = this.card.querySelector(":scope > .card-line"), after = cardOf(found, this);
+    const nameOf = (one) => one.firstElementChild.textContent;
+    const [was, is] = [before, after].map((line) => new Map([...line.querySelectorAll("details")].map((one) => [nameOf(one), one])));
+    const held = [...was.values()].find((one) => one.firstElementChild === document.activeElement);
+    was.forEach((one, name) => is.has(name) && (is.get(name).open = one.open));
+    before.replaceWith(after);
+    if (held) is.get(nameOf(held))?.firstElementChild.focus();
+    if (found.case !== first.case) {
+      this.card.querySelector(":scope > .exercise-case")?.remove();
+      if (found.case) after.after(caseOf(this, found.case));
     }
+    if (this.judged === this.texts()) this.markLine(found.line); // a reader may have gone on typing
+    if (found.misconception !== first.misconception) this.count(found.misconception);
+    this.keep(found);
+    this.said.textContent = `${this.name}: ${found.message.split("\n")[0]}`;
+    reachable(this.section);
+  }
+
+  // Count how often a mistake was named.
+  count(name) {
+    if (name) this.mistakes.set(name, (this.mistakes.get(name) ?? 0) + 1);
+    if (!name || this.mistakes.get(name) < THRICE) return;
+    const title = this.section.closest("section[id]");
+    this.card.append(element("p", {}, "The same mistake for the third time: ", element("a", { href: `#${title.id}` }, "read the section again"), " before you go on."));
+  }
+
+  // Store the result.
+  keep(found) {
     const before = result(this.lesson, this.name) ?? {};
     const points = Math.min(found.points, this.of);
     // code from a loaded file can claim any points, so they count only until a check runs without that code
     const loaded = asLoaded(this.lesson).length + ownCells(this.lesson).length > 0;
     const best = Math.max(before.loaded && !loaded ? 0 : before.best ?? 0, points);
-    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, loaded, misconception: name }));
+    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, loaded, misconception: found.misconception }));
     if (best >= this.of) noteAnswer(this.lesson, this.name, true);
     this.section.dataset.status = found.status;
-    if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
-    reachable(this.section);
-    if (!quiet) this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below the visible part
   }
 
   // Have the page's dialog for reports (_reader/reports.js) write to the course's authors about a message.

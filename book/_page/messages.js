@@ -33,13 +33,16 @@ const card = record({
   blocks: blocks(1),
   case: maybe(cut(PAGE)), // only ever handed back to a worker
   line: place,
+  more: whether, // whether a search may find more to say
 });
 const error = record({ error: cut(LINE) });
+const checked = (value) => (Object.hasOwn(plain(value), "error") ? error(value) : { ...card(value), error: "" });
 
 // The content of `done`, by the action that was asked for.
 export const ANSWERS = {
   prepare: record({}),
-  check: (value) => (Object.hasOwn(plain(value), "error") ? error(value) : { ...card(value), error: "" }),
+  check: checked,
+  repair: checked,
   look: record({ lines: maybe(cut(PAGE)), error: maybe(cut(PAGE)), line: place }),
   scratch: record({ value: maybe(cut(PAGE)), picture: maybe(cut(10 * PAGE)), error: maybe(cut(PAGE)), line: place }),
   plan: record({ elsewhere: cut(200), answers: byName(cut(200), list(name, 100), 20), numpy: whether, data: whether }),

@@ -51,7 +51,7 @@ export async function scripts(count) {
   return texts.map((text) => text.replace(/\n\/\/# sourceMappingURL=.*$/m, "")).join("\n;\n");
 }
 
-// The data for one of the worker's steps; `part` is python, numpy, grader, data, a lesson's slug, or `lesson/exercise`.
+// The data for one of the worker's steps; `part` is python, numpy, grader, data, repairs, a lesson's slug, or `lesson/exercise`.
 export async function partOf(part, version, count) {
   const lock = new URL("pyodide-lock.json", FOLDER);
   if (part === "python") {
@@ -65,7 +65,7 @@ export async function partOf(part, version, count) {
     return { step: part, files: { [name]: await bytes(new URL(name, FOLDER), count) } };
   }
   if (part.includes("/")) return { step: "answers", name: part, archive: await bytes(new URL(`${part}.book`, HERE), count) };
-  const step = ["grader", "data"].includes(part) ? part : "lesson";
+  const step = ["grader", "data", "repairs"].includes(part) ? part : "lesson";
   return { step, name: part, archive: await bytes(new URL(`${part}.tar.bz2`, HERE), count) };
 }
 

@@ -33,15 +33,16 @@ function makeSpareLater() {
   }, SPARE_AFTER);
 }
 
-// Fetch the answer books of a lesson's other exercises when the reader is idle, so that all are available offline.
+// Fetch the answer books of a lesson's other exercises when the reader is idle, and what looks for repairs, so that all are
+// available offline.
 const whole = new Set();
 function keepTheRestLater(parts) {
   setTimeout(async () => {
     const { sizes } = await files();
     for (const lesson of parts.filter((part) => !whole.has(part))) {
       whole.add(lesson);
-      const rest = Object.keys(sizes).filter((part) => part.startsWith(`${lesson}/`));
-      if (rest.length) keepMore(rest.map((part) => new URL(`${part}.book`, HERE).href));
+      const rest = Object.keys(sizes).filter((part) => part.startsWith(`${lesson}/`)).map((part) => `${part}.book`);
+      if (rest.length) keepMore([...rest, "repairs.tar.bz2"].map((file) => new URL(file, HERE).href));
     }
   }, SPARE_AFTER);
 }
@@ -54,8 +55,9 @@ function inWords({ say, loaded, total }) {
 }
 
 // Queue work for Python: `work(taken, ask, ready)` gets the texts that `take` has read once Python was ready, a function
-// that asks the interpreter, and one that prepares more parts. No interpreter gets texts of two ages. `line` shows progress
-// and `out` gets output. The interpreter is stopped after `seconds` without news, or after max(WHOLE, seconds) in all.
+// that asks the interpreter, and one that prepares more parts (and tells another listener of its progress, if given one). No
+// interpreter gets texts of two ages. `line` shows progress and `out` gets output. The interpreter is stopped after `seconds`
+// without news, or after max(WHOLE, seconds) in all.
 let queue = Promise.resolve();
 export function withPython(parts, take, work, { line, out = () => {}, seconds = 60 } = {}) {
   if (working) line.show({ text: "Waits for what else runs on this page" });
@@ -106,7 +108,7 @@ async function inTurn(parts, take, work, line, out, seconds) {
   try {
     line.show({ text: current?.parts.size ? "Running" : "Starting Python" });
     await keep(); // before fetching, so that the service worker caches the first fetch
-    const ready = (more) => mine.prepare(more, hear);
+    const ready = (more, heard = hear) => mine.prepare(more, heard);
     let taken, takenAt;
     do {
       if (current && outdated(current)) drop(current);

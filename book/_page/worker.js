@@ -72,6 +72,10 @@ const STEPS = {
     python.runPython("import sys; sys.path.insert(0, '/course')");
   },
   data: ({ archive }) => unpack(archive),
+  repairs({ archive }) {
+    unpack(archive);
+    python.runPython("import importlib; importlib.invalidate_caches()"); // its modules lie in folders that Python has listed
+  },
   lesson({ archive, name }) {
     unpack(archive);
     tell({ say: "Starting the checks" });
@@ -120,6 +124,11 @@ const ACTIONS = {
     const found = JSON.parse(module.as_json(lesson, exercise, notebook, (say) => tell({ say })));
     flush(); // what the answer printed
     return found;
+  },
+  // The card of the last check, with the place of the smallest change that makes the answer right.
+  repair({ lesson, exercise }) {
+    const module = python.pyimport("autograder.page.repair");
+    return JSON.parse(module.as_json(lesson, exercise, (say) => tell({ say })));
   },
   // The reader's answers outside of a check: on the case of a card, or called by code of the reader's own.
   look({ lesson, exercise, notebook, case: given }) {

@@ -62,6 +62,8 @@ PROGRAM = """
 import sys
 sys.path[:0] = sys.argv[1:3]
 import autograder.page.check, autograder.page.live, pytest
+assert not [name for name in sys.modules if name.endswith("own_code")], "what only repairs need is imported later"
+import autograder.page.repair
 from autograder.collection import UNUSED_PLUGINS
 
 class Explanation:
@@ -151,9 +153,10 @@ def test_what_the_built_book_fetches_for_a_first_check_is_within_the_budget(
 
 @pytest.mark.slow
 def test_the_judge_finds_all_that_it_imports(archives: ModuleType, tmp_path: Path) -> None:
-    """Only the archive and NumPy are importable."""
-    with tarfile.open(fileobj=io.BytesIO(archives.common(ROOT, [LESSON]))) as archive:
-        archive.extractall(tmp_path / "course", filter="data")
+    """Only the archives and NumPy are importable."""
+    for content in (archives.common(ROOT, [LESSON]), archives.repairs(ROOT)):
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            archive.extractall(tmp_path / "course", filter="data")
     found = find_spec("numpy")
     assert found is not None
     assert found.origin is not None
@@ -179,7 +182,7 @@ def test_the_judge_finds_all_that_it_imports(archives: ModuleType, tmp_path: Pat
 @pytest.mark.slow
 def test_only_grading_and_the_choice_of_an_isolation_import_what_is_left_out(archives: ModuleType) -> None:
     """A page does neither: it checks answers in one process."""
-    left_out = {f"autograder.{name.replace('/', '.')}" for name in archives.NO_PROCESSES}
+    left_out = {f"autograder.{name.replace('/', '.')}" for name in (*archives.NO_PROCESSES, *archives.REPAIRS)}
     importing = set()
     with tarfile.open(fileobj=io.BytesIO(archives.common(ROOT, [LESSON]))) as archive:
         for name in archive.getnames():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from autograder.judging.asking.plain_copy import NotPlain, plain_copy
@@ -13,6 +14,7 @@ from autograder.judging.records.errors import Crashed, LearnerError
 from autograder.submission import Submission
 from autograder.wording import clean
 from autograder.worker import wire
+from autograder.worker.calls import Guard
 from autograder.worker.dispatcher import Dispatcher
 from autograder.worker.execution import failure, unreadable
 from autograder.worker.messages import Answer, Call
@@ -37,6 +39,13 @@ class LocalRun:
         self._dispatcher.program = _Functions(functions, module)
         self._dispatcher.scenarios = scenarios or {}
         self._ended: dict[str, LearnerError] = {}
+        self.scenarios = scenarios or {}
+        self.guard: Guard | None = None
+        """Refuses what an exercise forbids, if set: our own functions may call it."""
+
+    def guard_with(self, guard: Guard) -> None:
+        """Refuse what exercises forbid. The guard has been told what to watch."""
+        self.guard = self._dispatcher.guard = guard
 
     def ask(self, request: Call, seconds: float) -> Answer:
         """The answer to a call; there is no time limit.
@@ -47,11 +56,24 @@ class LocalRun:
         if name in self._ended:
             raise self._ended[name]
         try:
-            return self._dispatcher.asked(request)
+            with self._refusing(request["forbidden"]):
+                return self._dispatcher.asked(request)
         except wire.WireError as unreadable:
             why = f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}."
             self._ended[name] = Crashed(why)
             raise self._ended[name] from None
+
+    @contextmanager
+    def _refusing(self, names: list[str]) -> Iterator[None]:
+        """Inside, the guard refuses these names; afterwards none, because the process has other code, too."""
+        if self.guard is None:
+            yield
+            return
+        self.guard.forbidden = frozenset(names)
+        try:
+            yield
+        finally:
+            self.guard.forbidden = frozenset()
 
     def forget(self) -> None:
         """Do nothing: there is only one process, and our functions keep no state."""

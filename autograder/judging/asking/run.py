@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -60,6 +60,11 @@ def request_of(
     if layout:
         call["layout"] = layout
     return call
+
+
+def slow_in_words(slow: Mapping[str, str]) -> list[str]:
+    """A sentence on each slow cell, by its label, with how long it took."""
+    return [f"{label} {how_long}: each check runs it again." for label, how_long in slow.items()]
 
 
 class SubmissionRun:
@@ -347,11 +352,8 @@ class SubmissionRuns:
         Only the exercise's own environment counts. Sentences that `shown` already contains are left out.
         """
         graded = [(self._runs[one.environment], one.name) for one in exercises if one.environment in self._runs]
-        tried = [run.source.failed_to_redefine(name) for run, name in graded]
-        found = [problem for problem in tried if problem is not None]
-        rest = {True: "what was defined all the same", False: "what was defined before that"}
-        said = [f"{p.text}; {rest[p.import_only]} was graded." for p in found if p.text not in shown]
-        return list(dict.fromkeys(said))
+        said = [run.source.newer_than_graded(name, shown) for run, name in graded]
+        return list(dict.fromkeys(filter(None, said)))
 
     def kept_out(self, exercises: Iterable[Exercise], shown: str) -> list[str]:
         """Sentences on cells that define one of these exercises but do not run because of a cell magic."""
@@ -362,7 +364,7 @@ class SubmissionRuns:
     def slow_cells(self) -> list[str]:
         """Sentences on slow cells, which run again for every check."""
         slow = {label: how_long for run in self._runs.values() for label, how_long in run.process.slow.items()}
-        return [f"{label} {how_long}: each check runs it again." for label, how_long in slow.items()]
+        return slow_in_words(slow)
 
     def close(self) -> None:
         """End all of the submission's processes."""

@@ -113,6 +113,17 @@ class SourceText:
                 )
         return ""
 
+    def newer_than_graded(self, name: str, shown: str) -> str:
+        """A sentence on a cell that failed to redefine `name`, so that an earlier definition was graded.
+
+        Empty if there is no such cell, or `shown` already tells its problem.
+        """
+        problem = self.failed_to_redefine(name)
+        if problem is None or problem.text in shown:
+            return ""
+        graded = "what was defined all the same" if problem.import_only else "what was defined before that"
+        return f"{problem.text}; {graded} was graded."
+
     def kept_out(self, name: str) -> str:
         """A sentence on a cell that defines `name` but does not run because of a cell magic; "" if there is none."""
         written = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)

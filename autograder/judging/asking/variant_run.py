@@ -9,38 +9,27 @@ from autograder.judging.asking.prefetched import Prefetched
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.judging.asking.transport import ChannelClosed, DeadlinePassed, Transport
+from autograder.judging.asking.variants import (
+    SLOW_VARIANT_SECONDS,
+    TOGETHER,
+    VARIANT_SECONDS,
+    Changes,
+    NoVariants,
+    Statement,
+)
 from autograder.judging.records.errors import Crashed, LearnerError, WorkerLost
 from autograder.submission import Submission
 from autograder.worker.messages import Answer, Call, Request
 from autograder.worker.wire import WireError, encode
 
-UNCHANGED_SECONDS = 5.0
-"""Processor seconds for the first call: it is traced, and imports what PyTorch imports on first use."""
-TRACED_SECONDS = 0.5
-"""Processor seconds for other traced calls."""
-VARIANT_SECONDS = 0.3
-"""Processor seconds for the statements of a variant, and for each of its calls."""
-SLOW_VARIANT_SECONDS = 0.03
-"""The same in exercises whose calls may be slow: a thousand variants of a training would take minutes."""
 DEADLINE_SECONDS = 2.0
 """The process's own time for an answer beyond what its timer allows: then it is ended."""
 MOST_STARTS = 3
 """The process is started at most this often; variants that kill it may be hostile."""
 MOST_LINES = 2_000
 """Lines that are believed to have run."""
-TOGETHER = 32
-"""Variants that are screened in one round trip."""
 MOST_BYTES = 32 * 2**20
 """Bytes that all answers may have together."""
-
-Statement = tuple[str, int, str]
-"""A top-level statement: the label of its cell, the number of lines before it, and its source."""
-Changes = Sequence[tuple[int, str]]
-"""Numbers of changed statements, with their new sources."""
-
-
-class NoVariants(BaseException):
-    """Variants of this submission cannot be run any more. A `BaseException`, so that checks do not catch it."""
 
 
 class VariantRun:

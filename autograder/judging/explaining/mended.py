@@ -1,10 +1,17 @@
-"""What is said of repairs, apart from how they are found: pages, where nothing is repaired, need no more of them."""
+"""What is said of repairs, apart from how they are found: a page fetches the rest when an answer needs it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.judging.explaining.attribution import Explaining
+from autograder.judging.records.errors import Crashed, Forbidden, Missing, TimedOut, Undefined
+from autograder.judging.records.record import Record
+from course.syllabus import Exercise
+
+WORTH_REPAIRING = 30.0
+"""Exercises whose calls may take more seconds than this are not repaired."""
 
 
 @dataclass(frozen=True)
@@ -28,3 +35,11 @@ class Mended:
 
 
 NOT_MENDED = Mended()
+
+
+def may_be_repaired(exercise: Exercise, records: Sequence[Record]) -> bool:
+    """Whether a repair is worth looking for: something visible is wrong, and nothing missing, forbidden or endless."""
+    failing = [record for record in records if record.visible and not record.passed]
+    told = (Missing, Undefined, Forbidden, TimedOut, Crashed)
+    is_told = any(isinstance(one.ended_by, told) or one.replaced for one in failing)
+    return exercise.seconds <= WORTH_REPAIRING and bool(failing) and not is_told

@@ -15,13 +15,13 @@ from typing import Any
 from autograder.diagnosis import Misconception
 from autograder.judging.asking.prefetched import request_key
 from autograder.judging.asking.run import Run
-from autograder.judging.asking.variant_run import (
+from autograder.judging.asking.variants import (
     TOGETHER,
     TRACED_SECONDS,
     UNCHANGED_SECONDS,
     Changes,
     NoVariants,
-    VariantRun,
+    RunsVariants,
 )
 from autograder.judging.checking.expectations import as_arrays, problems_of
 from autograder.judging.explaining.evidence import by_case, ending, same_comparison
@@ -30,7 +30,7 @@ from autograder.judging.explaining.own_code import Edit, Lines, Outputs, OwnCode
 from autograder.judging.explaining.repair_words import left_after, mended, mended_in_part, mended_together
 from autograder.judging.explaining.shown_case import is_wrong
 from autograder.judging.explaining.work import calls_of, calls_to_differ
-from autograder.judging.records.errors import Crashed, Forbidden, Missing, TimedOut, Undefined
+from autograder.judging.records.errors import Crashed
 from autograder.judging.records.record import Comparison, Record, paired
 from autograder.worker.interrupts import TooLong
 from autograder.worker.messages import Answer, Call
@@ -84,7 +84,7 @@ class Repairer:
         self,
         code: OwnCode,
         records: Sequence[Record],
-        run: VariantRun,
+        run: RunsVariants,
         observe: Observe,
         giving_all: Callable[[list[Record]], Sequence[Misconception]],
         first: Collection[int] = (),
@@ -282,13 +282,6 @@ class Repairer:
         if mine.failures and its.failures:
             return mine.failures[0].problems == its.failures[0].problems
         return not mine.failures and not its.failures and ending(mine) == ending(its)
-
-
-def may_be_repaired(records: Sequence[Record]) -> bool:
-    """Whether a repair is worth looking for: something visible is wrong, and nothing missing, forbidden or endless."""
-    failing = [record for record in records if not record.passed]
-    told = (Missing, Undefined, Forbidden, TimedOut, Crashed)
-    return bool(failing) and not any(isinstance(one.ended_by, told) or one.replaced for one in failing)
 
 
 def _by_turns(partial: Sequence[tuple[Progress, Edit]]) -> list[Edit]:
