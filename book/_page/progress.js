@@ -111,6 +111,8 @@ export function front(box) {
   box.hidden = false;
   box.append(list, ...everythingTools("One file for all chapters, with your answers, results, choices and place: "));
   const start = document.querySelector(".front-start a");
+  const due = element("a", { class: "front-due", href: "due.html", hidden: true });
+  start?.after(" ", due);
   const show = () => {
     const goOn = whereToGoOn();
     if (goOn && start) {
@@ -118,9 +120,11 @@ export function front(box) {
       start.href = goOn.to;
     }
     const begun = chapters.map((one) => ({ ...one, ...standing(one.slug, one.exercises) })).filter((one) => one.tried);
-    const due = dueNow().length;
+    const count = dueNow().length;
+    due.textContent = count ? `${count} due today` : "";
+    due.hidden = !count;
     list.replaceChildren(
-      ...(due ? [element("p", {}, element("a", { href: "due.html" }, `${due} due today`), ": questions, predictions and exercises that you knew once.")] : []),
+      ...(count ? [element("p", {}, element("a", { href: "due.html" }, `${count} due today`), ": questions, predictions and exercises that you knew once.")] : []),
       ...(!begun.length ? [] : [
       element("p", { class: "page-head" }, "Where you are"),
       element("ul", {}, ...begun.map((one) => element("li", {}, element("a", { href: `${one.slug}.html` }, one.title), `: ${inWords(one)}`))),

@@ -18,6 +18,7 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 PAGE = "ch03_accumulation.html"
 DAY = 86_400_000
 SAID = ".due-today [role=status]"
+SIDE = "document.querySelector('nav.bd-links a[href$=\"due.html\"]').textContent.trim()"
 MARKUP = "<img src=x onerror='window.caught = 1'>"
 
 
@@ -105,12 +106,16 @@ def test_a_passed_exercise_comes_back_and_the_front_page_says_so(reader: Reader)
     reader.js(f"localStorage.setItem('backprop:result:ch06_vjps/relu_vjp', {passed!r}); true")
     reader.visit("index.html")
     assert "1 due today" in reader.text(".page-progress")
+    assert reader.text(".front-start").split("\n")[-1].endswith("1 due today")
+    assert reader.js("document.querySelector('.front-due').getBoundingClientRect().bottom < innerHeight")
+    assert reader.js(SIDE) == "Due today1 (1 due)"
     list_of(reader)
     assert reader.js("document.querySelector('.due-item a').getAttribute('href')") == "ch06_vjps.html#relu_vjp"
     reader.js("document.querySelector('.due-item .choices-check').click()")
     assert "It comes back on" in reader.text(".due-item .due-said")
     reader.visit("index.html")
-    assert "due today" not in reader.text(".page-progress")
+    assert "due today" not in reader.text(".page-progress") + reader.text(".front-start")
+    assert reader.js(SIDE) == "Due today"
 
 
 UNREADABLE = [MARKUP, json.dumps(MARKUP), "null", "[]", "{", json.dumps({"due": MARKUP, "log": []})]
