@@ -23,6 +23,7 @@ export class Exercise {
     const { lesson, exercise, points, tier } = section.dataset;
     Object.assign(this, { section, lesson, name: exercise, of: Number(points), tier, mistakes: new Map() });
     const check = () => this.check();
+    this.hints = new Set(); // summaries of the hints that are open: a check replaces the card, and leaves them open
     this.codes = [...section.querySelectorAll(".exercise-part")].map((part, at, all) => {
       const still = part.querySelector(".highlight").parentElement;
       const checkHere = all.length > 1 ? () => this.check(code) : check;
@@ -31,6 +32,7 @@ export class Exercise {
       still.addEventListener("click", (event) => event.target.closest("button") || getSelection().toString() || code.open());
       still.classList.add("page-still");
       code.part = part;
+      part.id = `part-${part.dataset.cell}`;
       return code;
     });
     this.parts = ["python", "numpy", "grader", lesson, `${lesson}/${exercise}`];
@@ -117,9 +119,16 @@ export class Exercise {
 
   texts() { return JSON.stringify(this.codes.map(({ text }) => text)); }
 
+  // Where to write next, if all is right that is written and the reader has not asked about a part that is not.
+  onward(found) {
+    const next = found.next && this.codes.find(({ label }) => label.endsWith(`, ${found.next}`));
+    return next && next.switch !== this.switch ? { to: `#${next.part.id}`, words: found.next } : undefined;
+  }
+
   show(found, quiet) {
     if (found.error) return this.line.show({ text: found.error });
-    this.card.replaceChildren(cardOf(found, this));
+    this.card.replaceChildren(cardOf(found, this, this.onward(found)));
+    this.card.querySelectorAll("details").forEach((one) => (one.open = this.hints.has(one.firstElementChild.textContent)));
     // code that was replaced during the check may have said what the case is, and must not reach a new Python
     if (found.case && found.stands) this.card.append(caseOf(this, found.case));
     this.markLine(found.line);
@@ -151,7 +160,9 @@ export class Exercise {
 
   // Store how many hints were opened, and whether all hints were opened; each is nested in the one before.
   counted(details) {
-    const [, asked, all] = details.querySelector("summary")?.textContent.match(/^Hint (\d{1,2}) of (\d{1,2})\b/)?.map(Number) ?? [];
+    const said = details.querySelector("summary")?.textContent ?? "";
+    if (/^Hint /.test(said)) this.hints[details.open ? "add" : "delete"](said);
+    const [, asked, all] = said.match(/^Hint (\d{1,2}) of (\d{1,2})\b/)?.map(Number) ?? [];
     if (!details.open || !asked) return;
     const before = result(this.lesson, this.name) ?? {};
     const hinted = before.hinted || asked === all;

@@ -33,6 +33,7 @@ const card = record({
   blocks: blocks(1),
   case: maybe(cut(PAGE)), // only ever handed back to a worker
   line: place,
+  next: cut(200), // the part to write next, if all that is written is right
 });
 const error = record({ error: cut(LINE) });
 

@@ -224,6 +224,17 @@ def test_each_exercise_has_an_address_of_its_own(reader: Reader, page: str) -> N
     assert listed == [name for _, name, _ in reader.js(own)]
 
 
+def test_the_link_to_an_exercise_is_seen_where_nothing_can_hover_and_never_hidden(reader: Reader) -> None:
+    """The theme hides such links, and shows those of headings only. A browser without a pointer is a phone."""
+    reader.visit(PAGE)
+    assert reader.js("matchMedia('(hover: none)').matches")
+    link = f"document.querySelector({reader.exercise('relu_vjp', '.exercise-head .headerlink')!r})"
+    look = f"(({{ visibility, opacity }}) => [visibility, opacity])(getComputedStyle({link}))"
+    assert reader.js(look) == ["visible", "1"]
+    reader.js(f"{link}.focus()")
+    assert reader.js(f"document.activeElement === {link}")
+
+
 def test_a_record_of_what_is_solved_is_printed_alone_and_gives_no_credit(reader: Reader) -> None:
     reader.visit("index.html", first=True)
     assert "Print a record" not in reader.text(".page-progress")
