@@ -151,6 +151,7 @@ export class Exercise {
     const loaded = asLoaded(this.lesson).length + ownCells(this.lesson).length > 0;
     const best = Math.max(before.loaded && !loaded ? 0 : before.best ?? 0, points);
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, loaded, misconception: name }));
+    if (found.status === "passed") this.whenPassed?.();
     if (best >= this.of) noteAnswer(this.lesson, this.name, true);
     this.section.dataset.status = found.status;
     if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
