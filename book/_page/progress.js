@@ -64,7 +64,11 @@ export function chapter(box) {
     ] : [problem(key)]));
   };
   const tell = async (work) => {
-    try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
+    try {
+      said.textContent = (await work()) ?? "";
+    } catch ({ message, link }) {
+      said.replaceChildren(message, ...(link ? [element("a", { href: link.to }, link.words), "."] : []));
+    }
   };
   const place = element("div"), checking = new CheckAll();
   // Loading runs nothing; one click checks all that was loaded.
