@@ -69,7 +69,7 @@ class HereRun(LocalRun):
             answer = super().ask(request, seconds)
         if limit.passed:
             name = called(request)
-            self._ended[name] = TimedOut(f"{name} did not return within {most:g} seconds.")
+            self._ended[name] = TimedOut(f"{name} did not return within {most:g} seconds. It was at {limit.where}.")
             raise self._ended[name]
         return answer
 

@@ -227,9 +227,18 @@ def test_an_endless_loop_gets_its_card_with_the_case_and_the_hints(reader: Reade
     reader.visit(PAGE)
     reader.fill(reader.exercise("relu_vjp", ".exercise-part"), "def relu_vjp(g, x):\n    while True:\n        pass\n")
     card = reader.checked("relu_vjp")
-    assert "relu_vjp did not return within 10 seconds." in card
+    assert "relu_vjp did not return within 10 seconds. It was at cell relu_vjp, line " in card
+    assert reader.js(f"Boolean(document.querySelector({reader.exercise('relu_vjp', '.page-raised')!r}))")
     assert "relu_vjp(g, x):\n  g = " in card
     assert "Hint 1 of" in card
+    case = reader.exercise("relu_vjp", ".exercise-case")
+    reader.press(case, "Run this case")
+    reader.until(f"Boolean(document.querySelector({case + ' .live-error'!r}))", 40)
+    said = reader.text(f"{case} .live-out")
+    assert said.startswith("It did not return within 10 seconds, and was stopped at cell relu_vjp, line ")
+    assert not reader.text(f"{case} .page-line")
+    reader.press(case, "Run this case")  # Python is still there
+    reader.until(f"/it may take 45 s/.test(document.querySelector({case + ' .page-line'!r}).innerText)", 10)
     reader.js("localStorage.clear()")
 
 
