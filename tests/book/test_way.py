@@ -45,8 +45,13 @@ def test_a_passed_card_leads_to_the_next_exercise_that_is_not_solved(reader: Rea
     assert reader.text(after) == ""
     reader.fill(reader.exercise("relu_vjp"), RIGHT)
     assert "passed" in reader.checked("relu_vjp")
-    assert reader.text(after) == "Next: tanh_vjp"
-    reader.js(f"document.querySelector({after + ' a'!r}).click()")
+    assert (
+        reader.text(after)
+        == "Next: read tanh: a stretched sigmoid, then tanh_vjp (stretch; the next core exercise is softmax_vjp)"
+    )
+    section = reader.js(f"document.querySelector({after + ' a'!r}).hash.slice(1)")
+    assert reader.js(f"document.getElementById({section!r}).contains(document.getElementById('tanh_vjp'))")
+    reader.js(f"[...document.querySelectorAll({after + ' a'!r})].find((one) => one.hash === '#tanh_vjp').click()")
     assert reader.js("location.hash") == "#tanh_vjp"
     reader.until(f"Math.abs(document.querySelector({reader.exercise('tanh_vjp')!r}).getBoundingClientRect().top) < 200")
 
@@ -95,7 +100,7 @@ def test_the_table_and_the_list_have_marks_and_lead_to_the_exercises(reader: Rea
     assert sorted(targets) == sorted(2 * [f"#{name}" for name in marks if name != "train"])
     assert reader.js(f"{links}.every((one) => document.getElementById(one.hash.slice(1)).matches('.exercise'))")
     reader.js("[...document.querySelectorAll('.page-progress details')].forEach((one) => (one.open = true))")
-    assert "zero_grad The account, and zero_grad ✓ solved" in reader.text(".page-exercises")
+    assert "zero_grad The account, and zero_grad core ✓ solved" in reader.text(".page-exercises")
     assert "Open your" not in reader.text("#exercises > p")
 
 
@@ -203,6 +208,11 @@ def test_the_solution_opens_after_the_last_hint_and_the_mark_says_so(reader: Rea
     reader.press(shown, "Show the solution")
     reader.until(f"document.querySelector({shown!r}).innerText.includes('def relu_vjp')")
     assert reader.text(mark).endswith("of 2 points so far")
+    assert reader.text(f"{shown} .exercise-next").startswith("Next: read ")
+    reader.js("navigator.clipboard.writeText = async (text) => { window.copied = text; }; true")
+    reader.press(shown, "Copy")
+    reader.until("window.copied?.startsWith('def relu_vjp(g, x)')")
+    assert reader.js(f"getComputedStyle(document.querySelector({shown + ' pre'!r})).whiteSpace") == "pre-wrap"
     reader.visit(PAGE)
     reader.without_a_spare()
     assert "The course's own way" in reader.text(shown)
