@@ -1,6 +1,6 @@
 // Runs a reader's functions beside their exercise: on the case of a card, in the contract's "To try it", in a scratch cell.
 import { element } from "../_reader/element.js";
-import { Code, Line, Switch } from "./code.js";
+import { Code, KEYS, Line, Switch } from "./code.js";
 import { PRINTED } from "./limits.js";
 import { asLoaded } from "./loaded.js";
 import { Output } from "./output.js";
@@ -73,6 +73,7 @@ export function scratchCell(exercise) {
   const still = element("div", { class: "page-still" }, element("div", { class: "highlight" }, pre));
   const one = new Run(exercise, "Run", () => ({ do: "scratch", code: code.text }));
   const code = new Code(still, `scratch/${lesson}/${name}`, `Scratch cell of ${name}`, () => one.run(), ["Write", "Go on writing"]);
+  one.switch.start.title = KEYS;
   still.addEventListener("click", () => getSelection().toString() || code.open());
   one.switch.start.after(...code.tools.filter((tool) => tool !== code.comparing));
   const fold = element("details", { class: "exercise-scratch" }, element("summary", {}, "Scratch cell"));

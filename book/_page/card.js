@@ -30,5 +30,8 @@ function blockOf(one) {
   if ("summary" in one)
     return element("details", {}, element("summary", {}, one.summary), element("div", { class: "card-inside" }, ...one.inside.map(blockOf)));
   if ("lines" in one) return element("pre", {}, ...sided(one.lines));
-  return element("p", {}, ...(one.cause ? [element("b", {}, one.cause), " "] : []), one.rest);
+  return element("p", {}, ...(one.cause ? [element("b", {}, ...withCode(one.cause)), " "] : []), ...withCode(one.rest));
 }
+
+// A sentence, with what is in backticks as code.
+const withCode = (text) => text.split(/`([^`\n]+)`/).map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));

@@ -4,7 +4,7 @@ import { element } from "../_reader/element.js";
 import { After } from "./after.js";
 import { caseOf, loadsDigits, Printed, scratchCell, tryIts } from "./bench.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
-import { Code, Line, Switch } from "./code.js";
+import { Code, KEYS, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
 import { markOf } from "./marks.js";
 import { ageOfTexts, stop, warm, whenReplaced, withPython } from "./python.js";
@@ -48,6 +48,7 @@ export class Exercise {
     }
     this.end = element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box);
     section.append(this.end, this.said, this.card);
+    for (const one of [this.whole, ...(another ? this.codes.map((code) => code.switch) : [])]) one.start.title = KEYS;
     scratchCell(this);
     tryIts(this);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);

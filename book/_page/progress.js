@@ -106,8 +106,12 @@ export function chapter(box) {
   listen(show);
 }
 
+let printing = false; // a second press while the first is fetched prints nothing more
 async function printed({ target }) {
+  if (printing) return;
+  printing = true;
   try { (await fetched(() => import("./record.js"))).printRecord(); } catch (error) { target.after(` ${error.message}`); }
+  printing = false;
 }
 
 export function front(box) {

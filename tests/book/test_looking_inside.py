@@ -289,3 +289,25 @@ def test_what_was_got_is_beside_what_is_expected_and_below_it_on_a_phone(reader:
         said = f"[...document.querySelectorAll({card + ' .card-sides > span'!r})].map((one) => one.textContent)"
         assert [one.split()[0] for one in reader.js(said)][:2] == ["expected", "got"]
     reader.js("localStorage.clear()")
+
+
+EVERY_ROW = """def cross_entropy_loss(logits, targets):
+    n = len(targets)
+    z = logits - logits.max(axis=1, keepdims=True)
+    logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+    d = np.exp(logp)
+    d[:, targets] -= 1
+    return -logp[np.arange(n), targets].mean(), d / n
+"""
+
+
+def test_code_in_a_sentence_of_a_card_is_set_as_code(reader: Reader) -> None:
+    reader.visit("ch07_mlp_backprop.html")
+    reader.without_a_spare()
+    reader.fill(reader.exercise("cross_entropy_loss", ".exercise-part"), EVERY_ROW)
+    card = reader.exercise("cross_entropy_loss", ".exercise-card")
+    said = reader.checked("cross_entropy_loss")
+    assert "p[:, targets] -= 1 changes those columns in every row." in said
+    assert "`" not in reader.text(f"{card} .card-line > p")
+    assert reader.text(f"{card} b code") == "p[:, targets] -= 1"
+    reader.js("localStorage.clear()")
