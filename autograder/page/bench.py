@@ -85,8 +85,8 @@ def _looked(program: Program, exercise: str, case: Said) -> Said:
         with limited(SECONDS) as limit, _as_in_checks():
             value = program.call(case["function"], args, kwargs)
         if limit.passed:
-            said = f"It did not return within {SECONDS:g} seconds, and was stopped at {limit.where}."
-            return {"error": said, "line": place_in(limit.where, exercise)}
+            late = f"It did not return within {SECONDS:g} seconds, and was stopped at {limit.where}."
+            return {"error": late, "line": place_in(limit.where, exercise)}
     except BaseException as error:
         return {"error": short(error), "line": place_of(error, exercise)}
     said = _compared(value, case)

@@ -95,31 +95,6 @@ def test_load_says_what_it_would_replace_before_it_does(reader: Reader) -> None:
     assert draft(reader, "relu_vjp") == "# theirs"
 
 
-def test_a_question_goes_away_when_another_file_is_chosen(reader: Reader) -> None:
-    reader.visit(PAGE, first=True)
-    load(reader, notebook({"relu_vjp": "# mine"}))
-    offered(reader, notebook({"relu_vjp": "# theirs"}), "theirs.ipynb", ".page-progress input", SAID)
-    assert "Loading it would replace" in reader.text(".page-ask")
-    everything_of = json.dumps({"format": "backprop-progress", "version": 1, "pages": {}})
-    reader.js("document.querySelector('.page-ask').dataset.former = ''; true")
-    offered(reader, everything_of, "all.json", ".page-progress input", SAID)
-    reader.until(f"document.querySelector({SAID!r}).innerText.startsWith('all.json')")
-    assert not reader.js("Boolean(document.querySelector('.page-ask'))")
-    assert reader.text(SAID) == "all.json is a file of all your progress. Use Load everything on the front page."
-    assert reader.js(f"document.querySelector({SAID + ' a'!r}).getAttribute('href')") == "index.html"
-    assert draft(reader, "relu_vjp") == "# mine"
-
-
-def test_cards_of_the_front_page_show_what_was_loaded_at_once(reader: Reader) -> None:
-    reader.visit("index.html", first=True)
-    state = f"document.querySelector('.sd-card a[href^=\"{PAGE}\"]').closest('.sd-card').querySelector('.lesson-state')"
-    assert reader.js(f"{state}.textContent") == "Not begun"
-    result = {"status": "passed", "points": 2, "of": 2, "best": 2}
-    file = {"format": "backprop-progress", "version": 1, "pages": {"ch06_vjps": {"results": {"relu_vjp": result}}}}
-    assert everything(reader, json.dumps(file)).startswith("Loaded all.json: 1 result")
-    reader.until(f"{state}.textContent.startsWith('exercises 1 of')", 5)
-
-
 def test_what_was_loaded_is_checked_in_one_go(reader: Reader) -> None:
     reader.visit(PAGE, first=True)
     reader.without_a_spare()
