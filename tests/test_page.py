@@ -6,19 +6,23 @@ import json
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 
 from autograder.judging.records.errors import CheckError
+from autograder.judging.records.results import CheckResult, ExerciseResult
 from autograder.notebook import card
 from autograder.page import check as page_check
+from autograder.page.card import next_part
 from autograder.page.check import check
 from autograder.page.live import State, answers_of, plan
 from autograder.page.needs import free, needed, statements
 from autograder.page.relabelled import in_a_page
 from autograder.submission import parse_submission
+from course.syllabus import find_lesson
 
 ROOT = Path(__file__).parents[1]
 SLUG = "ch01_computation_graph"
@@ -224,3 +228,30 @@ def test_answers_of_other_checks_are_told_by_the_check_that_wants_them(monkeypat
     monkeypatch.setattr(page_check, "prepared", prepared)
     page_check.ready("ch06_vjps")
     assert check("ch06_vjps", "relu_vjp", '{"cells": []}') == {"error": "other checks; load the page again"}
+
+
+PARTS = ("the tape", "arithmetic", "power")
+LACKS = "Tensor ({}) is not written yet."
+HIDDEN = "On a hidden input Tensor is not there (the check: powers)."
+NEXT = {
+    "arithmetic": [(True, LACKS.format("power")), (True, LACKS.format("arithmetic")), (False, HIDDEN)],
+    "power": [(True, LACKS.format("power"))],
+}
+NO_NEXT = [
+    [],
+    [(True, LACKS.format("power")), (True, "da differs")],
+    [(True, LACKS.format("power")), (False, "On a hidden input values differ.")],
+    [(True, "Tensor uses unbroadcast, which is not written yet.")],
+]
+
+
+@pytest.mark.parametrize(
+    ("failing", "part"), [(one, part) for part, one in NEXT.items()] + [(one, "") for one in NO_NEXT]
+)
+def test_the_next_part_is_named_where_all_that_is_written_is_right(failing: list[tuple[bool, str]], part: str) -> None:
+    tensor = replace(find_lesson("ch05_autograd_engine").exercise("Tensor"), parts=PARTS)
+    checks = [CheckResult("one", visible, "value", passed=False, message=said) for visible, said in failing]
+    checks.append(CheckResult("another", True, "value", passed=True, message=""))
+    result = ExerciseResult("Tensor", 1.0, 8.0, "partial", "", None, "", 0.0, checks)
+    assert next_part(tensor, result) == part
+    assert next_part(tensor, replace(result, points=0.0)) == ""

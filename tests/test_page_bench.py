@@ -121,3 +121,13 @@ def test_a_cell_of_the_exercise_that_does_not_run_is_told_first() -> None:
 def test_a_notebook_that_is_none_is_told() -> None:
     assert set(scratch(SLUG, "relu_vjp", "{", "1")) == {"error"}
     assert set(look(SLUG, "relu_vjp", "{", "{}")) == {"error"}
+
+
+def test_a_case_that_does_not_end_is_stopped_and_names_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.page.bench.SECONDS", 0.3)
+    loops = "def relu_vjp(g, x):\n    n = 0\n    while True:\n        n += 1\n"
+    found = looked(WRONG, then=loops)
+    assert found["error"].startswith("It did not return within 0.3 seconds, and was stopped at cell relu_vjp, line ")
+    assert found["line"]["line"] in (3, 4)
+    never = looked(WRONG, then="while True:\n    pass\n")["error"]
+    assert never.startswith("cell relu_vjp did not end within 0.3 seconds: it was at cell relu_vjp, line ")

@@ -22,14 +22,17 @@ from autograder.judging.records.record import paired
 from autograder.page.live import drawn_by, no_input
 from autograder.page.quiet import Nowhere
 from autograder.page.relabelled import in_a_page
-from autograder.page.traces import HERE, place_of, short
+from autograder.page.traces import HERE, place_in, place_of, short
 from autograder.submission import SubmissionError, parse_submission
 from autograder.values import literal, summarise
 from autograder.worker.execution import Program
 from autograder.worker.lines import lines_of
+from autograder.worker.time_limit import limited
 
 MODULE = "bench"
 """Name of the module that gets the reader's answers; it is made anew for each run."""
+SECONDS = 10.0
+"""Time for a call of a card's case, and for a cell to define its functions, as in a check."""
 TALL = 60
 """Most lines of the returned values."""
 SHOWN = 200
@@ -47,8 +50,11 @@ def program_of(slug: str, notebook: str, exercise: str) -> tuple[Program, str]:
     program.module.__dict__["input"] = no_input
     with redirect_stdout(Nowhere()):
         for cell in submission.cells:
-            failure = program.run_cell(cell.source, cell.label, cell.offset)
-            if failure is not None and cell.exercise == exercise:
+            with limited(SECONDS) as limit:
+                failure = program.run_cell(cell.source, cell.label, cell.offset)
+            if limit.passed:
+                ended = ended or f"{cell.label} did not end within {SECONDS:g} seconds: it was at {limit.where}."
+            elif failure is not None and cell.exercise == exercise:
                 ended = ended or f"{failure.place}: {failure.kind}: {failure.message}"
     return program, ended
 
@@ -76,8 +82,11 @@ def _looked(program: Program, exercise: str, case: Said) -> Said:
     args, kwargs = _arguments(case)
     before = _arguments(case)
     try:
-        with _as_in_checks():
+        with limited(SECONDS) as limit, _as_in_checks():
             value = program.call(case["function"], args, kwargs)
+        if limit.passed:
+            late = f"It did not return within {SECONDS:g} seconds, and was stopped at {limit.where}."
+            return {"error": late, "line": place_in(limit.where, exercise)}
     except BaseException as error:
         return {"error": short(error), "line": place_of(error, exercise)}
     said = _compared(value, case)

@@ -23,6 +23,10 @@ TOOL = 4
 """Our number among the tools of `sys.monitoring`; 0, 1, 2 and 5 are for debuggers, coverage and profilers."""
 
 
+DEPTH = 3
+"""The code that is watched is so many frames above `Limit.look`."""
+
+
 class OutOfTime(BaseException):
     """Raised in code whose time is over. A `BaseException`, so that `except Exception` does not go on."""
 
@@ -35,13 +39,20 @@ class Limit:
     passed: bool = False
     """Whether the code was ended."""
     events: int = 0
+    where: str = ""
+    """The line that was ended, as "cell forward, line 3"."""
 
     def look(self) -> None:
         """Raise `OutOfTime` if the time is over, and again at each later event: a bare `except` cannot go on."""
         self.events += 1
         if self.passed or (self.events % EACH == 0 and time.monotonic() > self.until):
+            self.where = self.where or _line_of(sys._getframe(DEPTH))
             self.passed = True
             raise OutOfTime
+
+
+def _line_of(frame: FrameType) -> str:
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
 
 
 _now: list[Limit] = []

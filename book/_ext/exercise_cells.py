@@ -33,6 +33,8 @@ NEXT = "## Next up"
 """The heading of a chapter above which a summary of its exercises goes."""
 _CHECK = re.compile(r'run\s`check\("[\w.]+"\)`')
 """The notebook's instruction that a button replaces in a page."""
+_RUN_AGAIN = re.compile(r" ?After a change in the class cell run all cells below it again\.")
+"""What a notebook asks for and a page does by itself."""
 _BUILDS_ON = re.compile(r"^Builds on your .*$", re.MULTILINE)
 _SECTION = re.compile(r"^Chapter section:.*$", re.MULTILINE)
 
@@ -162,7 +164,7 @@ class ExerciseCell(SphinxDirective):
         if cell["cell_type"] == "markdown":
             body = nodes.container(classes=["exercise-contract"])
             text = _SECTION.sub("", re.sub(r"^#{1,6} .*$", "", source, flags=re.MULTILINE)).strip()
-            text = _linked(_CHECK.sub("press Check", text), self.arguments[0])
+            text = _linked(_RUN_AGAIN.sub("", _CHECK.sub("press Check", text)), self.arguments[0])
             self.state.nested_parse(StringList(text.splitlines(), self.env.docname), self.content_offset, body)
             return [body] if text else []
         code = nodes.literal_block(source, source, language="python3")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from exercise_cells import in_pages
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
@@ -100,11 +101,14 @@ def add_to_head(app: Sphinx, pagename: str, templatename: str, context: dict[str
 
 
 def lessons(app: Sphinx) -> list[dict[str, Any]]:
-    """Slug, quizzes and exercises (with points) of each lesson in the book."""
+    """Slug, quizzes and exercises (with points) of each lesson in the book.
+
+    The exercises are those of its page, as the side bar counts them, or all of a lesson that has none there.
+    """
     found = []
     for slug, lesson in syllabus().items():
         if slug in app.env.found_docs:
-            exercises = [[one.name, one.points] for one in lesson.exercises]
+            exercises = [[one.name, one.points] for one in in_pages(slug) or lesson.exercises]
             quizzes = app.env.metadata[slug].get("quizzes", [])
             found.append({"slug": slug, "quizzes": quizzes, "exercises": exercises})
     return found

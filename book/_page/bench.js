@@ -1,13 +1,14 @@
 // Runs a reader's functions beside their exercise: on the case of a card, in the contract's "To try it", in a scratch cell.
 import { element } from "../_reader/element.js";
-import { Code, Line, Switch } from "./code.js";
+import { Code, KEYS, Line, Switch } from "./code.js";
 import { PRINTED } from "./limits.js";
 import { asLoaded } from "./loaded.js";
 import { Output } from "./output.js";
 import { ageOfTexts, spoiled, stop, Stopped, withPython } from "./python.js";
 import { filled } from "./work.js";
 
-const SECONDS = 600;
+const SECONDS = 600; // for code of the reader's own
+const A_CASE = 45; // for a call, which Python itself ends after ten seconds
 const START = (name) => `# Your answers are defined here: call ${name}, and print what you like.\n`;
 
 // Whether a cell of the reader's loads the digits, whose archive comes only with exercises that need it.
@@ -17,8 +18,8 @@ export const loadsDigits = (notebook) =>
 // A button that runs something with the reader's answers, and what came of it below.
 class Run {
   // `asks()`: the worker's action and what it gets beside the answers.
-  constructor(exercise, words, asks) {
-    Object.assign(this, { exercise, asks });
+  constructor(exercise, words, asks, seconds = SECONDS) {
+    Object.assign(this, { exercise, asks, seconds });
     this.switch = new Switch(words, () => this.run(), () => stop());
     this.switch.start.classList.remove("page-main");
     this.line = new Line();
@@ -41,7 +42,7 @@ class Run {
           if (loadsDigits(notebook) || asked.code?.includes("load_digits")) await ready(["data"]);
           return ask({ ...asked, lesson, exercise: name, notebook });
         },
-        { line: this.line, out: (text) => this.out.print(text), seconds: SECONDS },
+        { line: this.line, out: (text) => this.out.print(text), seconds: this.seconds },
       );
       if (found.lines) this.out.compared(found.lines);
       else this.out.result(found);
@@ -72,6 +73,7 @@ export function scratchCell(exercise) {
   const still = element("div", { class: "page-still" }, element("div", { class: "highlight" }, pre));
   const one = new Run(exercise, "Run", () => ({ do: "scratch", code: code.text }));
   const code = new Code(still, `scratch/${lesson}/${name}`, `Scratch cell of ${name}`, () => one.run(), ["Write", "Go on writing"]);
+  one.switch.start.title = KEYS;
   still.addEventListener("click", () => getSelection().toString() || code.open());
   one.switch.start.after(...code.tools.filter((tool) => tool !== code.comparing));
   const fold = element("details", { class: "exercise-scratch" }, element("summary", {}, "Scratch cell"));
@@ -87,7 +89,7 @@ export function caseOf(exercise, given) {
   const one = new Run(exercise, "Run this case", () => {
     if (age !== ageOfTexts()) throw new Error("The answer was replaced: check it again.");
     return { do: "look", case: given };
-  });
+  }, A_CASE);
   return element("div", { class: "exercise-case" }, one.tools, one.out.box);
 }
 

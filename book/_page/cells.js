@@ -9,9 +9,14 @@ import { markTable } from "./marks.js";
 import { chapter, front } from "./progress.js";
 import { afresh } from "./python.js";
 import { rulesIn } from "./rules.js";
-import { listen } from "./store.js";
+import { listen, read } from "./store.js";
 
 each(".exercise[data-exercise]", (section) => exercises.push(new Exercise(section)));
+const due = new URLSearchParams(location.search).get("again"); // the page "Due today" has led here
+for (const one of exercises) {
+  const asked = one.name === due;
+  if (asked || one.codes.some(({ key }) => read(key.replace("draft:", "again:")) !== null)) import("./again.js").then(({ again }) => again(one, asked)).catch(() => {});
+}
 each(".exercise-all", rulesIn);
 each(".page-progress[data-lesson]", chapter);
 each(".page-progress[data-lessons]", front);

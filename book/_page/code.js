@@ -148,6 +148,8 @@ export class Line {
   }
 }
 
+export const KEYS = "Ctrl+Enter or Shift+Enter in the editor does the same"; // Cmd+Enter on a Mac, too
+
 // Two buttons, of which one is visible: start or Stop.
 export class Switch {
   constructor(words, start, stop) {

@@ -4,7 +4,7 @@ import { element } from "../_reader/element.js";
 import { After } from "./after.js";
 import { caseOf, loadsDigits, Printed, scratchCell, tryIts } from "./bench.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
-import { Code, Line, Switch } from "./code.js";
+import { Code, KEYS, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
 import { markOf } from "./marks.js";
 import { ageOfTexts, NO_NETWORK, stop, Stopped, warm, whenReplaced, withPython } from "./python.js";
@@ -27,6 +27,7 @@ export class Exercise {
     const { lesson, exercise, points, tier } = section.dataset;
     Object.assign(this, { section, lesson, name: exercise, of: Number(points), tier, mistakes: new Map() });
     const check = () => this.check();
+    this.hints = new Set(); // summaries of the hints that are open: a check replaces the card, and leaves them open
     this.codes = [...section.querySelectorAll(".exercise-part")].map((part, at, all) => {
       const still = part.querySelector(".highlight").parentElement;
       const checkHere = all.length > 1 ? () => this.check(code) : check;
@@ -35,6 +36,7 @@ export class Exercise {
       still.addEventListener("click", (event) => event.target.closest("button") || getSelection().toString() || code.open());
       still.classList.add("page-still");
       code.part = part;
+      part.id = `part-${part.dataset.cell}`;
       return code;
     });
     this.parts = ["python", "numpy", "grader", lesson, `${lesson}/${exercise}`];
@@ -50,6 +52,7 @@ export class Exercise {
     }
     this.end = element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box);
     section.append(this.end, this.said, this.card);
+    for (const one of [this.whole, ...(another ? this.codes.map((code) => code.switch) : [])]) one.start.title = KEYS;
     scratchCell(this);
     tryIts(this);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
@@ -163,9 +166,16 @@ export class Exercise {
 
   texts() { return JSON.stringify(this.codes.map(({ text }) => text)); }
 
+  // Where to write next, if all is right that is written and the reader has not asked about a part that is not.
+  onward(found) {
+    const next = found.next && this.codes.find(({ label }) => label.endsWith(`, ${found.next}`));
+    return next && next.switch !== this.switch ? { to: `#${next.part.id}`, words: found.next } : undefined;
+  }
+
   show(found, quiet) {
     if (found.error) return this.line.show({ text: found.error });
-    this.card.replaceChildren(cardOf(found, this));
+    this.card.replaceChildren(cardOf(found, this, this.onward(found)));
+    this.card.querySelectorAll("details").forEach((one) => (one.open = this.hints.has(one.firstElementChild.textContent)));
     // code that was replaced during the check may have said what the case is, and must not reach a new Python
     if (found.case && found.stands) this.card.append(caseOf(this, found.case));
     if (found.status !== "passed") this.card.append(element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.report(found) }, "This message is wrong")));
@@ -187,7 +197,7 @@ export class Exercise {
   // Replace the card `first` by one that says more; details that are open stay open.
   amend(found, first) {
     if (!found.stands || found.message === first.message) return;
-    const before = this.card.querySelector(":scope > .card-line"), after = cardOf(found, this);
+    const before = this.card.querySelector(":scope > .card-line"), after = cardOf(found, this, this.onward(found));
     const nameOf = (one) => one.firstElementChild.textContent;
     const [was, is] = [before, after].map((line) => new Map([...line.querySelectorAll("details")].map((one) => [nameOf(one), one])));
     const held = [...was.values()].find((one) => one.firstElementChild === document.activeElement);
@@ -221,6 +231,7 @@ export class Exercise {
     const loaded = asLoaded(this.lesson).length + ownCells(this.lesson).length > 0;
     const best = Math.max(before.loaded && !loaded ? 0 : before.best ?? 0, points);
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, loaded, misconception: found.misconception }));
+    if (found.status === "passed") this.whenPassed?.();
     if (best >= this.of) noteAnswer(this.lesson, this.name, true);
     this.section.dataset.status = found.status;
   }
@@ -233,7 +244,9 @@ export class Exercise {
 
   // Store how many hints were opened, and whether all hints were opened; each is nested in the one before.
   counted(details) {
-    const [, asked, all] = details.querySelector("summary")?.textContent.match(/^Hint (\d{1,2}) of (\d{1,2})\b/)?.map(Number) ?? [];
+    const said = details.querySelector("summary")?.textContent ?? "";
+    if (/^Hint /.test(said)) this.hints[details.open ? "add" : "delete"](said);
+    const [, asked, all] = said.match(/^Hint (\d{1,2}) of (\d{1,2})\b/)?.map(Number) ?? [];
     if (!details.open || !asked) return;
     const before = result(this.lesson, this.name) ?? {};
     const hinted = before.hinted || asked === all;

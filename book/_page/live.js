@@ -1,6 +1,6 @@
 // Edit, Run and Stop for the page's code cells. Statements that a cell needs from earlier cells, even hidden ones, run first.
 import { element } from "../_reader/element.js";
-import { Code, Line, Switch } from "./code.js";
+import { Code, KEYS, Line, Switch } from "./code.js";
 import { each } from "./each.js";
 import { lessonNotebook, needData, NO_NETWORK, solution, spoiled, stop, Stopped, withPython } from "./python.js";
 import { asLoaded } from "./loaded.js";
@@ -25,6 +25,7 @@ class Live {
     this.code = new Code(box.querySelector(".cell_input"), `${name}/${at}`, "Code of the page", run, ["Edit", "Edit"]);
     this.switch = new Switch("Run", run, () => stop());
     this.line = new Line();
+    this.switch.start.title = KEYS;
     this.switch.start.classList.remove("page-main");
     this.choice = element("button", { type: "button", class: "page-button page-quiet", hidden: true, onclick: () => this.choose() });
     this.code.reset = () => this.reset();

@@ -9,17 +9,17 @@ function listed(names) {
   return more > 0 ? `${names.slice(0, SHOWN).join(", ")} and ${more} more` : names.join(", ");
 }
 
-// Ask in `place`; resolves with the value of the button pressed. Another question there cancels this one.
-const open = new WeakMap();
+// Ask in `place`; resolves with the value of the button pressed. Another question, or another file, cancels this one.
+let withdraw = () => {};
 function ask(place, words, choices) {
-  open.get(place)?.();
+  withdraw();
   return new Promise((done) => {
     const end = (value) => {
-      open.delete(place);
+      withdraw = () => {};
       place.replaceChildren();
       done(value);
     };
-    open.set(place, () => end(null));
+    withdraw = () => end(null);
     const buttons = choices.map(([text, value]) => element("button", { type: "button", class: "page-button", onclick: () => end(value) }, text));
     place.replaceChildren(element("div", { class: "page-ask", role: "group", "aria-label": "Load a file" }, element("p", {}, words), ...buttons));
     buttons[0].focus();
@@ -38,6 +38,7 @@ export async function loadPlanned(place, plan) {
 export function chooser(words, accept, work, tell) {
   const file = element("input", { type: "file", accept, hidden: true, "aria-label": words });
   file.addEventListener("change", () => tell(async () => {
+    withdraw();
     const [chosen] = file.files;
     file.value = ""; // so that the same file can be chosen again
     return work(chosen);

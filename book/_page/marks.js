@@ -1,6 +1,6 @@
 // Marks of the reader's exercises, at their heads, in the list at a chapter's top and in the table at its end.
 import { element } from "../_reader/element.js";
-import { chapterOf } from "./course.js";
+import { chapterOf, tierOf } from "./course.js";
 import { listen, result } from "./store.js";
 
 // The mark of an exercise in words; "" if nothing was tried.
@@ -10,11 +10,13 @@ export function markOf(lesson, name, of) {
   return !status || status === "missing" ? (shown ? "solution shown" : "") : `${best} of ${of} points so far`;
 }
 
+const tier = (name) => (tierOf(name) ? [element("span", { class: "page-quiet" }, tierOf(name)), " "] : []);
+
 // The exercises of a chapter as a list of links, each with its mark.
 export function listOf(lesson, exercises) {
   const marks = exercises.map(([name, of, title]) => {
     const mark = element("span", { class: "exercise-mark" });
-    return { name, of, mark, item: element("li", {}, element("a", { href: `#${name}` }, element("code", {}, name)), title ? ` ${title} ` : " ", mark) };
+    return { name, of, mark, item: element("li", {}, element("a", { href: `#${name}` }, element("code", {}, name)), title ? ` ${title} ` : " ", ...tier(name), mark) };
   });
   follow(lesson, marks);
   return element("ol", { class: "page-exercises" }, ...marks.map(({ item }) => item));

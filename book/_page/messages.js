@@ -1,7 +1,7 @@
 // Validates a worker's messages to the page. The worker runs notebooks that other people may have written, so each
 // message is one JSON text, of which the page uses only fields with these types and lengths. Their content may be false,
 // but does no harm, because the page shows it as text.
-import { byName, cut, list, maybe, number, oneOf, plain, record, refuse, whether } from "./bounds.js";
+import { byName, cut, list, maybe, number, oneOf, or, plain, record, refuse, whether } from "./bounds.js";
 import { LONGEST } from "./limits.js";
 import { STATUSES } from "./statuses.js";
 
@@ -34,6 +34,7 @@ const card = record({
   case: maybe(cut(PAGE)), // only ever handed back to a worker
   line: place,
   more: whether, // whether a search may find more to say
+  next: or("", cut(200)), // the part to write next, if all that is written is right
 });
 const error = record({ error: cut(LINE) });
 const checked = (value) => (Object.hasOwn(plain(value), "error") ? error(value) : { ...card(value), error: "" });

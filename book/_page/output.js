@@ -2,6 +2,7 @@
 import { element } from "../_reader/element.js";
 import { SHOWN } from "./limits.js";
 import { drawing } from "./picture.js";
+import { sided } from "./sides.js";
 
 export class Output {
   constructor(most = SHOWN) {
@@ -30,7 +31,7 @@ export class Output {
 
   // Expected and returned values; entries that differ have a `*` before them, and a mark.
   compared(lines) {
-    const pieces = lines.split(/(\*[-+\w.]+)/);
-    this.box.append(...pieces.map((one, at) => (at % 2 ? element("mark", {}, one) : one)));
+    const marked = (text) => text.split(/(\*[-+\w.]+)/).map((one, at) => (at % 2 ? element("mark", {}, one) : one));
+    this.box.append(...sided(lines, marked));
   }
 }

@@ -64,7 +64,11 @@ export function chapter(box) {
     ] : [problem(key)]));
   };
   const tell = async (work) => {
-    try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
+    try {
+      said.textContent = (await work()) ?? "";
+    } catch ({ message, link }) {
+      said.replaceChildren(message, ...(link ? [element("a", { href: link.to }, link.words), "."] : []));
+    }
   };
   const place = element("div"), checking = new CheckAll();
   // Loading runs nothing; one click checks all that was loaded.
@@ -102,8 +106,12 @@ export function chapter(box) {
   listen(show);
 }
 
+let printing = false; // a second press while the first is fetched prints nothing more
 async function printed({ target }) {
+  if (printing) return;
+  printing = true;
   try { (await fetched(() => import("./record.js"))).printRecord(); } catch (error) { target.after(` ${error.message}`); }
+  printing = false;
 }
 
 export function front(box) {
@@ -111,6 +119,8 @@ export function front(box) {
   box.hidden = false;
   box.append(list, ...everythingTools("One file for all chapters, with your answers, results, choices and place: "));
   const start = document.querySelector(".front-start a");
+  const due = element("a", { class: "front-due", href: "due.html", hidden: true });
+  start?.after(" ", due);
   const show = () => {
     const goOn = whereToGoOn();
     if (goOn && start) {
@@ -118,9 +128,11 @@ export function front(box) {
       start.href = goOn.to;
     }
     const begun = chapters.map((one) => ({ ...one, ...standing(one.slug, one.exercises) })).filter((one) => one.tried);
-    const due = dueNow().length;
+    const count = dueNow().length;
+    due.textContent = count ? `${count} due today` : "";
+    due.hidden = !count;
     list.replaceChildren(
-      ...(due ? [element("p", {}, element("a", { href: "due.html" }, `${due} due today`), ": questions, predictions and exercises that you knew once.")] : []),
+      ...(count ? [element("p", {}, element("a", { href: "due.html" }, `${count} due today`), ": questions, predictions and exercises that you knew once.")] : []),
       ...(!begun.length ? [] : [
       element("p", { class: "page-head" }, "Where you are"),
       element("ul", {}, ...begun.map((one) => element("li", {}, element("a", { href: `${one.slug}.html` }, one.title), `: ${inWords(one)}`))),

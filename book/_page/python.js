@@ -4,6 +4,8 @@ import { Interpreter } from "./interpreter.js";
 import { Failed, files, HERE, NO_NETWORK } from "./parts.js";
 
 const MIB = 2 ** 20;
+const SMALL = MIB / 2; // bytes of which megabytes give no idea
+const STARTING = { text: "Starting Python" };
 const SPARE_AFTER = 1500; // ms without work before the spare is made, so that no reader waits for it
 
 export { NO_NETWORK };
@@ -49,7 +51,8 @@ function keepTheRestLater(parts) {
 
 function inWords({ say, loaded, total }) {
   if (say) return { text: say };
-  if (loaded >= total) return { text: "Starting Python" };
+  if (loaded >= total) return STARTING;
+  if (total < SMALL) return { text: "Getting what this check needs" }; // "0 of 0 MB" says nothing
   const share = `${(loaded / MIB).toFixed(0)} of ${(total / MIB).toFixed(0)} MB`;
   return { text: `Getting Python: ${share}`, share: loaded / total };
 }
@@ -62,7 +65,10 @@ let queue = Promise.resolve();
 export function withPython(parts, take, work, { line, out = () => {}, seconds = 60 } = {}) {
   if (working) line.show({ text: "Waits for what else runs on this page" });
   const before = warming;
-  if (before) before.hear = (message) => line.show(inWords(message));
+  if (before) {
+    before.hear = (message) => line.show(inWords(message));
+    line.show(before.last ? inWords(before.last) : STARTING); // it may be long until the next message
+  }
   const turn = queue.then(() => {
     if (before?.stopped) throw before.stopped;
     return inTurn(parts, take, work, line, out, seconds);
@@ -80,7 +86,7 @@ export function warm(parts) {
     const mine = (current ??= new Interpreter());
     try {
       await keep();
-      await mine.prepare(parts, (message) => one.hear(message));
+      await mine.prepare(parts, (message) => one.hear((one.last = message)));
     } catch {
       drop(mine); // the next check tries again, and says why
     } finally {
@@ -106,7 +112,7 @@ async function inTurn(parts, take, work, line, out, seconds) {
     if (clock && message.say) (at = message.say), wait(); // progress: restart the limit for the step
   };
   try {
-    line.show({ text: current?.parts.size ? "Running" : "Starting Python" });
+    line.show(current?.parts.size ? { text: "Running" } : STARTING);
     await keep(); // before fetching, so that the service worker caches the first fetch
     const ready = (more, heard = hear) => mine.prepare(more, heard);
     let taken, takenAt;

@@ -1,16 +1,18 @@
 // What a reader does next: the next exercise of a chapter, or the next chapter.
 import { placeIn } from "../_reader/kept.js";
-import { addressOf, chapterOf, chapters, isSolved, shortOf } from "./course.js";
+import { addressOf, chapterOf, chapters, isSolved, shortOf, tierOf } from "./course.js";
 import { parsed, result, write } from "./store.js";
 
 const READ = 97; // per cent of a chapter from which it counts as read
 
-// { next, skipped }: the first exercise below `name` in its page that is not solved, or undefined; and all such above it.
+// { next, core, skipped }: the first exercise below `name` in its page that is not solved, or undefined; the first such of the
+// core; and all such above it.
 export function around(slug, name) {
   const all = chapterOf(slug)?.exercises ?? [];
   const at = all.findIndex(([one]) => one === name);
   const open = (one) => !isSolved(slug, one);
-  return { next: all.slice(at + 1).find(open)?.[0], skipped: all.slice(0, Math.max(0, at)).filter(open).map(([one]) => one) };
+  const below = all.slice(at + 1).filter(open).map(([one]) => one);
+  return { next: below[0], core: below.find((one) => tierOf(one) === "core"), skipped: all.slice(0, Math.max(0, at)).filter(open).map(([one]) => one) };
 }
 
 export const chapterAfter = (slug) => chapters[chapters.findIndex((one) => one.slug === slug) + 1];

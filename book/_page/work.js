@@ -84,6 +84,7 @@ export async function planOf(slug, file) {
   if (file.size > LARGEST) throw new Error(`${file.name} is larger than a notebook of this course: ${Math.round(file.size / 1e6)} MB.`);
   let theirs;
   try { theirs = JSON.parse(await file.text()); } catch { throw new Error(`${file.name} is no notebook.`); }
+  if (theirs?.format === "backprop-progress") throw Object.assign(new Error(`${file.name} is a file of all your progress. Use Load everything on `), { link: { words: "the front page", to: "index.html" } });
   if (!Array.isArray(theirs?.cells) || !theirs.cells.every(isCell)) throw new Error(`${file.name} is no notebook.`);
   const notebook = await lessonNotebook(slug);
   const own = notebook.cells.filter(solvable);

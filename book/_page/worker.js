@@ -64,6 +64,7 @@ const STEPS = {
     if (compiled) python.unpackArchive(compiled, "tar", { extractDir: "/compiled" });
   },
   async numpy() {
+    tell({ say: "Starting NumPy" });
     await python.loadPackage("numpy", { messageCallback() {}, errorCallback() {} });
     python.runPython(OLD); // so that the modification times match those in the compiled bytecode
   },

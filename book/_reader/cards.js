@@ -1,7 +1,7 @@
 // Shows the reader's progress in each lesson on its card of the front page.
 import { result } from "../_page/store.js";
 import { element } from "./element.js";
-import { placeIn, score } from "./kept.js";
+import { listen, placeIn, score } from "./kept.js";
 
 function standing({ slug, quizzes, exercises }) {
   const place = placeIn(slug);
@@ -19,11 +19,23 @@ function standing({ slug, quizzes, exercises }) {
 export function cards() {
   const data = document.getElementById("lessons-of-the-book");
   if (!data) return;
+  const shown = [];
   for (const lesson of JSON.parse(data.textContent)) {
     const card = [...document.querySelectorAll(".sd-card")].find((one) => one.querySelector(`a[href^="${lesson.slug}.html"]`));
     if (!card) continue;
-    const { begun, done, words } = standing(lesson);
-    card.classList.toggle("lesson-begun", begun);
-    card.querySelector(".sd-card-body").append(element("p", { class: "lesson-state" }, done ? "Done" : begun ? words : "Not begun"));
+    const state = element("p", { class: "lesson-state" });
+    card.querySelector(".sd-card-body").append(state);
+    shown.push(() => {
+      const { begun, done, words } = standing(lesson);
+      card.classList.toggle("lesson-begun", begun);
+      state.textContent = done ? "Done" : begun ? words : "Not begun";
+    });
   }
+  const show = () => ((waiting = false), shown.forEach((one) => one()));
+  let waiting = false;
+  show();
+  listen(() => { // a file of progress has hundreds of entries
+    if (!waiting) setTimeout(show);
+    waiting = true;
+  });
 }

@@ -3,6 +3,7 @@
 import { createEmptyCard, fsrs } from "ts-fsrs";
 import { saveFile } from "../_page/loading.js";
 import { deck } from "./anki.js";
+import { aboutOf, sectionOf } from "./about.js";
 import { Choices } from "./choices.js";
 import { comingBack, DAY, dueKey, MOST_LOG } from "./dues.js";
 import { element } from "./element.js";
@@ -79,23 +80,30 @@ function written(one, done) {
     done();
   } }, words);
   const buttons = [button("I could write it", GOOD), button("I had to look it up", AGAIN)];
-  return element("div", {}, element("p", {}, "Write ", element("code", {}, one.id), " on paper, or in its chapter after Reset, which Undo takes back. Then compare it with the course's own way there."),
+  const link = element("a", { href: `${one.page}.html?again=${one.id}#${one.id}` }, "in its chapter");
+  return element("div", {}, element("p", {}, "Write ", element("code", {}, one.id), " on paper, or ", link, ", which opens with the stub: your answer of before is folded there. Then compare the two, and the course's own way."),
     element("p", { class: "due-said" }, ...buttons.flatMap((each) => [each, " "]), said));
 }
 
 async function itemOf(one, done) {
-  const link = element("a", { href: `${one.page}.html#${one.id}` }, shortOf(one.page));
   const kind = /^quiz-/.test(one.id) ? "a question" : /^predict-/.test(one.id) ? "a prediction" : "an exercise";
+  const to = kind === "an exercise" ? `?again=${one.id}#${one.id}` : `#${one.id}`;
+  const link = element("a", { href: `${one.page}.html${to}` }, shortOf(one.page));
   const head = element("p", { class: "due-from" }, link, `, ${kind}`);
-  if (kind === "an exercise") return element("li", { class: "due-item" }, head, written(one, done));
   const found = await pageOf(one);
+  const box = found?.getElementById(one.id), address = addressOf(one);
+  const [about, section] = box ? [aboutOf(box, address), sectionOf(box, address)] : [[], []];
+  if (kind === "an exercise") return element("li", { class: "due-item" }, head, ...about, written(one, done));
   const question = questionOf(found, one.id);
   if (found && !question) return null; // a question of a former edition
-  return element("li", { class: "due-item" }, head, question ? asked(one, question, done) : "Answer it again in its chapter: this page cannot read it here.");
+  const form = question ? asked(one, question, done) : "Answer it again in its chapter: this page cannot read it here.";
+  const below = question && /\bbelow\b/.test(question.question.textContent);
+  return element("li", { class: "due-item" }, head, ...(below ? [form, ...about] : [...about, form]), ...section);
 }
 
 const isQuestion = ({ id }) => /^(?:quiz|predict)-/.test(id);
-const pageOf = (one) => bookPage(new URL(`${one.page}.html`, location.href).href);
+const addressOf = (one) => new URL(`${one.page}.html`, location.href).href;
+const pageOf = (one) => bookPage(addressOf(one));
 
 // A button that saves the questions among `all` for Anki, and says how many.
 function ankiTools(all) {

@@ -1,6 +1,7 @@
 // Tracks reading: a line at the top of the screen, the parts of a chapter that were on the screen, for the front page, and the
 // section where the reader is, at which the chapter offers to go on next time.
 import { element } from "./element.js";
+import { titleOf } from "./title.js";
 import { keep, lesson, packed, placeKey, PARTS, seenIn, sectionIn, sectionKey } from "./kept.js";
 
 const STEP = 1000; // ms; a part counts as read once it was on the screen that long, so that a jump over it does not
@@ -52,6 +53,5 @@ function offer(article) {
   const heading = section?.matches("section") && section !== first && section.querySelector(":scope > :is(h2, h3, h4)");
   const title = article.querySelector("h1");
   if (!heading || !title) return;
-  const words = [...heading.childNodes].filter((one) => !one.classList?.contains("headerlink")).map((one) => one.cloneNode(true));
-  title.after(element("p", { class: "go-on" }, element("a", { href: `#${section.id}` }, "Go on at: ", ...words)));
+  title.after(element("p", { class: "go-on" }, element("a", { href: `#${section.id}` }, "Go on at: ", ...titleOf(heading))));
 }

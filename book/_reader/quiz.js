@@ -52,7 +52,7 @@ export function quizzes() {
   const page = {
     score: () => {
       const { all, asked, first } = score(lesson(), boxes.map((box) => box.id));
-      return `First tries on this page: ${first} of ${asked} right, ${all - asked || "none"} to go.`;
+      return `First tries on this page: ${first} of ${asked} right, ${all > asked ? `${all - asked} to go` : "all answered"}.`;
     },
   };
   for (const box of boxes) new Quiz(box, page);

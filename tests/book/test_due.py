@@ -18,6 +18,7 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 PAGE = "ch03_accumulation.html"
 DAY = 86_400_000
 SAID = ".due-today [role=status]"
+SIDE = "document.querySelector('nav.bd-links a[href$=\"due.html\"]').textContent.trim()"
 MARKUP = "<img src=x onerror='window.caught = 1'>"
 
 
@@ -105,12 +106,84 @@ def test_a_passed_exercise_comes_back_and_the_front_page_says_so(reader: Reader)
     reader.js(f"localStorage.setItem('backprop:result:ch06_vjps/relu_vjp', {passed!r}); true")
     reader.visit("index.html")
     assert "1 due today" in reader.text(".page-progress")
+    assert reader.text(".front-start").split("\n")[-1].endswith("1 due today")
+    assert reader.js("document.querySelector('.front-due').getBoundingClientRect().bottom < innerHeight")
+    assert reader.js(SIDE) == "Due today1 (1 due)"
     list_of(reader)
-    assert reader.js("document.querySelector('.due-item a').getAttribute('href')") == "ch06_vjps.html#relu_vjp"
+    assert (
+        reader.js("document.querySelector('.due-item a').getAttribute('href')")
+        == "ch06_vjps.html?again=relu_vjp#relu_vjp"
+    )
     reader.js("document.querySelector('.due-item .choices-check').click()")
     assert "It comes back on" in reader.text(".due-item .due-said")
     reader.visit("index.html")
-    assert "due today" not in reader.text(".page-progress")
+    assert "due today" not in reader.text(".page-progress") + reader.text(".front-start")
+    assert reader.js(SIDE) == "Due today"
+
+
+def shown_due(reader: Reader, page: str, anchor: str) -> str:
+    """What "Due today" shows of one item; the storage has nothing else."""
+    reader.js("localStorage.clear()")
+    value = json.dumps({"due": 0, "log": [[0, 3]]})
+    reader.js(f"localStorage.setItem('backprop:due:{page}/{anchor}', {value!r}); true")
+    assert list_of(reader).startswith("1 due today")
+    return reader.text(".due-item")
+
+
+def test_what_is_due_carries_what_it_is_about(reader: Reader) -> None:
+    reader.visit("index.html", first=True)
+    predictions = "[...document.querySelectorAll('.predict[id], .bet .quiz[id]')].map((one) => one.id)"
+    bet, *_ = reader.js(predictions)
+    shown_due(reader, "index", bet)
+    picture = "document.querySelector('.due-about img')"
+    reader.until(f"{picture}.naturalWidth > 0")
+    reader.visit("ch01_computation_graph.html")
+    examples, *_ = reader.js(predictions)
+    shown = shown_due(reader, "ch01_computation_graph", examples)
+    assert "One of the two examples below comes out wrong." in shown
+    assert "def backward(node" in shown  # the code of its cell
+    assert reader.js("document.querySelectorAll('.due-about .predict-output').length") == 0
+    reader.visit("ch01_computation_graph.html")
+    quiz = reader.js(
+        "[...document.querySelectorAll('.quiz[id]')].find((one) => /20 diamonds/.test(one.textContent)).id"
+    )
+    assert "Many outputs take one" not in shown_due(reader, "ch01_computation_graph", quiz)
+    reader.js("document.querySelector('.due-section').open = true")
+    reader.until("document.querySelector('.due-section').innerText.includes('Many outputs take one')")
+    assert reader.js("document.querySelectorAll('.due-item [id]').length") == 0
+    assert reader.faults() == []
+
+
+def test_a_due_exercise_opens_with_the_answer_of_before_folded(reader: Reader) -> None:
+    own = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)  # mine\n"
+    reader.visit("index.html", first=True)
+    shown = shown_due(reader, "ch06_vjps", "relu_vjp")
+    assert "y = max(x, 0)" in shown
+    assert "def relu_vjp(g, x):" in shown
+    passed = json.dumps({"status": "passed", "points": 2, "of": 2, "best": 2})
+    reader.js(f"localStorage.setItem('backprop:result:ch06_vjps/relu_vjp', {passed!r}); true")
+    reader.js(f"localStorage.setItem('backprop:draft:ch06-relu_vjp', {json.dumps(own)}); true")
+    reader.visit(reader.js("document.querySelector('.due-from a').getAttribute('href')"))
+    reader.until("Boolean(document.querySelector('.exercise-again'))")
+    relu = reader.exercise("relu_vjp")
+    assert "NotImplementedError" in reader.text(f"{relu} .exercise-part")
+    assert "mine" not in reader.text(relu)
+    reader.fill(f"{relu} .exercise-part", "def relu_vjp(g, x):\n    return g\n")
+    for address in ("ch06_vjps.html", "ch06_vjps.html?again=relu_vjp#relu_vjp"):  # it stays, and no second one comes
+        reader.visit("index.html")
+        reader.visit(address)
+        reader.until(f"Boolean(document.querySelector({relu + ' .exercise-again'!r}))")
+        assert "return g\n" in reader.js(f"document.querySelector({relu + ' .exercise-part pre'!r}).textContent")
+    reader.js(f"document.querySelector({relu + ' .exercise-again'!r}).open = true")
+    assert "# mine" in reader.text(f"{relu} .exercise-again")
+    reader.press(f"{relu} .exercise-again", "Bring it back")
+    assert "# mine" in reader.text(f"{relu} .exercise-part")
+    assert reader.js("localStorage.getItem('backprop:draft:ch06-relu_vjp')") == own
+    assert not reader.js("Object.keys(localStorage).some((key) => key.startsWith('backprop:again:'))")
+    assert not reader.js(f"Boolean(document.querySelector({relu + ' .exercise-again'!r}))")
+    reader.press(relu, "Undo")  # what was written in the meantime
+    assert "return g\n" in reader.js("localStorage.getItem('backprop:draft:ch06-relu_vjp')")
+    assert reader.faults() == []
 
 
 UNREADABLE = [MARKUP, json.dumps(MARKUP), "null", "[]", "{", json.dumps({"due": MARKUP, "log": []})]

@@ -40,6 +40,18 @@ def test_who_begins_to_write_replaces_the_stub(reader: Reader) -> None:
     reader.press(tanh, "Reset")
 
 
+def test_line_numbers_cover_code_that_is_scrolled_sideways(reader: Reader) -> None:
+    reader.visit(PAGE, 390)
+    reader.fill(reader.exercise("tanh_vjp"), f"def tanh_vjp(g, y):\n    return {' + '.join(['g'] * 60)}\n")
+    gutter = reader.exercise("tanh_vjp", ".cm-gutters")
+    ink = reader.js(f"getComputedStyle(document.querySelector({gutter!r})).backgroundColor")
+    assert ink == reader.js(
+        f"getComputedStyle(document.querySelector({gutter!r}).closest('.cm-editor')).backgroundColor"
+    )
+    assert ink.startswith("rgb("), "not transparent"
+    reader.js("localStorage.clear()")
+
+
 def test_changes_are_shown_when_somebody_asks(reader: Reader) -> None:
     reader.visit(PAGE)
     relu = reader.exercise("relu_vjp")

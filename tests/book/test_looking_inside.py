@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from live_pages import Reader, Server
 from page_axe import LOOKS, look
+
+from autograder.submission import parse_submission
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
+ROOT = Path(__file__).parents[2]
 PAGE = "ch06_vjps.html"
 WRONG = "def relu_vjp(g, x):\n    print('seen', x.shape)\n    return (g * (x >= 0)).astype(x.dtype)\n"
 RAISES = "def relu_vjp(g, x):\n    y = x\n    return y.nope\n"
@@ -155,6 +161,34 @@ def test_each_part_of_a_class_has_its_check_and_its_card(reader: Reader) -> None
     assert reader.js(f"{links}.map((one) => one.getAttribute('href'))") == ["#ch05-unbroadcast"]
 
 
+def test_a_right_part_of_a_class_leads_to_the_next_in_green(reader: Reader) -> None:
+    page = "ch05_autograd_engine"
+    reader.visit(f"{page}.html")
+    reader.without_a_spare()
+    tensor = reader.exercise("Tensor")
+    assert "run all cells below it again" not in reader.text(f"{tensor} .exercise-contract")
+    part = f"[...document.querySelectorAll({tensor + ' .exercise-part'!r})]"
+    solution = parse_submission(f"{page}.py", (ROOT / "solutions" / f"{page}.py").read_bytes())
+    source = next(cell.source for cell in solution.cells if cell.exercise == "Tensor")
+    reader.js(f"localStorage.setItem('backprop:draft:ch05-Tensor-the-tape', {json.dumps(source)}); true")
+    reader.visit(f"{page}.html")
+    check = f"{part}[%s].querySelector('.page-main').click()"
+    card = f"{part}[%s].querySelector('.card-line')"
+    reader.js(check % 0)
+    reader.until(f"Boolean({card % 0})")
+    shown = reader.js(f"{card % 0}.innerText")
+    assert shown.startswith("✓ right so far Tensor 0.59 of 8 points")
+    assert "All that you have written is right. Next: arithmetic." in shown
+    assert "not written yet" not in shown
+    assert reader.js(f"{card % 0}.className") == "card-line card-passed"
+    link = reader.js(f"{card % 0}.querySelector('a').getAttribute('href')")
+    assert reader.js(f"document.querySelector({link!r}) === {part}[1]")
+    reader.js(check % 1)  # of a part that is not written: as before
+    reader.until(f"Boolean({card % 1})")
+    assert "Tensor (arithmetic) is not written yet." in reader.js(f"{card % 1}.innerText")
+    reader.js("localStorage.clear()")
+
+
 def test_python_is_fetched_while_a_reader_writes(reader: Reader, server: Server) -> None:
     reader.visit("ch06_vjps.html", first=True)
     reader.js("caches.keys().then((all) => Promise.all(all.map((one) => caches.delete(one))))")  # of earlier tests
@@ -193,7 +227,87 @@ def test_an_endless_loop_gets_its_card_with_the_case_and_the_hints(reader: Reade
     reader.visit(PAGE)
     reader.fill(reader.exercise("relu_vjp", ".exercise-part"), "def relu_vjp(g, x):\n    while True:\n        pass\n")
     card = reader.checked("relu_vjp")
-    assert "relu_vjp did not return within 10 seconds." in card
+    assert "relu_vjp did not return within 10 seconds. It was at cell relu_vjp, line " in card
+    assert reader.js(f"Boolean(document.querySelector({reader.exercise('relu_vjp', '.page-raised')!r}))")
     assert "relu_vjp(g, x):\n  g = " in card
     assert "Hint 1 of" in card
+    case = reader.exercise("relu_vjp", ".exercise-case")
+    reader.press(case, "Run this case")
+    reader.until(f"Boolean(document.querySelector({case + ' .live-error'!r}))", 40)
+    said = reader.text(f"{case} .live-out")
+    assert said.startswith("It did not return within 10 seconds, and was stopped at cell relu_vjp, line ")
+    assert not reader.text(f"{case} .page-line")
+    reader.press(case, "Run this case")  # Python is still there
+    reader.until(f"/it may take 45 s/.test(document.querySelector({case + ' .page-line'!r}).innerText)", 10)
+    reader.js("localStorage.clear()")
+
+
+def test_open_hints_stay_open_over_a_check(reader: Reader) -> None:
+    reader.visit(PAGE)
+    reader.without_a_spare()
+    reader.fill(reader.exercise("relu_vjp", ".exercise-part"), WRONG)
+    reader.checked("relu_vjp")
+    card = reader.exercise("relu_vjp", ".exercise-card")
+    hints = f"[...document.querySelectorAll({card + ' details'!r})].filter((one) => /^Hint/.test(one.textContent))"
+    reader.js(f"{hints}.slice(0, 2).forEach((one) => one.firstElementChild.click())")
+    reader.js("new Promise((done) => setTimeout(done, 100))")
+    reader.js(f"{hints}[0].dataset.former = ''; true")
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    reader.until(f"{hints}.length > 0 && !('former' in {hints}[0].dataset)")
+    assert reader.js(f"{hints}.map((one) => one.open)") == [True, True]
+    reader.js(f"{hints}[0].firstElementChild.click()")  # who closes it finds it closed
+    reader.js("new Promise((done) => setTimeout(done, 100))")
+    reader.js(f"{hints}[0].dataset.former = ''; true")
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    reader.until(f"{hints}.length > 0 && !('former' in {hints}[0].dataset)")
+    assert reader.js(f"{hints}[0].open") is False
+    reader.js("localStorage.clear()")
+
+
+OFTEN = "def matmul_vjp(g, A, B):\n    return len(A) * g @ B.T, A.T @ g\n"
+SIDES = "[...document.querySelectorAll({!r})].map((one) => one.getBoundingClientRect().toJSON())"
+
+
+def test_what_was_got_is_beside_what_is_expected_and_below_it_on_a_phone(reader: Reader) -> None:
+    """Of a case whose arrays do not fit beside each other, both are in sight."""
+    card = reader.exercise("matmul_vjp", ".exercise-card")
+    for width in (1440, 390):
+        reader.visit(PAGE, width)
+        reader.without_a_spare()
+        reader.fill(reader.exercise("matmul_vjp", ".exercise-part"), OFTEN)
+        reader.checked("matmul_vjp")
+        sides = reader.js(SIDES.format(f"{card} .card-sides > span"))
+        assert len(sides) >= 2, reader.text(card)
+        expected, got, *_ = sides
+        if width == 1440:
+            assert expected["top"] == got["top"]
+            assert got["left"] > expected["right"]
+        else:
+            assert got["top"] >= expected["bottom"]
+            assert got["left"] == expected["left"]
+            assert got["right"] < width
+        said = f"[...document.querySelectorAll({card + ' .card-sides > span'!r})].map((one) => one.textContent)"
+        assert [one.split()[0] for one in reader.js(said)][:2] == ["expected", "got"]
+    reader.js("localStorage.clear()")
+
+
+EVERY_ROW = """def cross_entropy_loss(logits, targets):
+    n = len(targets)
+    z = logits - logits.max(axis=1, keepdims=True)
+    logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+    d = np.exp(logp)
+    d[:, targets] -= 1
+    return -logp[np.arange(n), targets].mean(), d / n
+"""
+
+
+def test_code_in_a_sentence_of_a_card_is_set_as_code(reader: Reader) -> None:
+    reader.visit("ch07_mlp_backprop.html")
+    reader.without_a_spare()
+    reader.fill(reader.exercise("cross_entropy_loss", ".exercise-part"), EVERY_ROW)
+    card = reader.exercise("cross_entropy_loss", ".exercise-card")
+    said = reader.checked("cross_entropy_loss")
+    assert "p[:, targets] -= 1 changes those columns in every row." in said
+    assert "`" not in reader.text(f"{card} .card-line > p")
+    assert reader.text(f"{card} b code") == "p[:, targets] -= 1"
     reader.js("localStorage.clear()")

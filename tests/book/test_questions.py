@@ -89,7 +89,7 @@ def test_the_answer_is_to_what_was_chosen_and_the_first_try_counts(opened: Brows
     assert text(opened, f"{QUIZ} .choices-reply") == "A gradient has the shape of its input."
     assert opened.js(f"document.querySelectorAll('{QUIZ} .choice.right').length") == 1
     choose(opened, SUMS, "a bias", "a weight")
-    assert text(opened, f"{SUMS} .choices-said") == "Right. First tries on this page: 1 of 2 right, none to go."
+    assert text(opened, f"{SUMS} .choices-said") == "Right. First tries on this page: 1 of 2 right, all answered."
     opened.open(site)  # what was chosen is still there
     assert opened.js(f"document.querySelector('{QUIZ} .choice.right input').checked")
     assert text(opened, f"{QUIZ} .choices-reply") == "A gradient has the shape of its input."

@@ -43,10 +43,17 @@ def test_a_passed_card_leads_to_the_next_exercise_that_is_not_solved(reader: Rea
     reader.without_a_spare()
     after = reader.exercise("relu_vjp", ".exercise-next")
     assert reader.text(after) == ""
+    check = f"document.querySelector({reader.exercise('relu_vjp', '.page-main')!r})"
+    assert reader.js(f"{check}.title").startswith("Ctrl+Enter")
     reader.fill(reader.exercise("relu_vjp"), RIGHT)
     assert "passed" in reader.checked("relu_vjp")
-    assert reader.text(after) == "Next: tanh_vjp"
-    reader.js(f"document.querySelector({after + ' a'!r}).click()")
+    assert (
+        reader.text(after)
+        == "Next: read tanh: a stretched sigmoid, then tanh_vjp (stretch; the next core exercise is softmax_vjp)"
+    )
+    section = reader.js(f"document.querySelector({after + ' a'!r}).hash.slice(1)")
+    assert reader.js(f"document.getElementById({section!r}).contains(document.getElementById('tanh_vjp'))")
+    reader.js(f"[...document.querySelectorAll({after + ' a'!r})].find((one) => one.hash === '#tanh_vjp').click()")
     assert reader.js("location.hash") == "#tanh_vjp"
     reader.until(f"Math.abs(document.querySelector({reader.exercise('tanh_vjp')!r}).getBoundingClientRect().top) < 200")
 
@@ -95,7 +102,7 @@ def test_the_table_and_the_list_have_marks_and_lead_to_the_exercises(reader: Rea
     assert sorted(targets) == sorted(2 * [f"#{name}" for name in marks if name != "train"])
     assert reader.js(f"{links}.every((one) => document.getElementById(one.hash.slice(1)).matches('.exercise'))")
     reader.js("[...document.querySelectorAll('.page-progress details')].forEach((one) => (one.open = true))")
-    assert "zero_grad The account, and zero_grad ✓ solved" in reader.text(".page-exercises")
+    assert "zero_grad The account, and zero_grad core ✓ solved" in reader.text(".page-exercises")
     assert "Open your" not in reader.text("#exercises > p")
 
 
@@ -207,6 +214,11 @@ def test_the_solution_opens_after_the_last_hint_and_the_mark_says_so(reader: Rea
     reader.press(shown, "Show the solution")
     reader.until(f"document.querySelector({shown!r}).innerText.includes('def relu_vjp')")
     assert reader.text(mark).endswith("of 2 points so far")
+    assert reader.text(f"{shown} .exercise-next").startswith("Next: read ")
+    reader.js("navigator.clipboard.writeText = async (text) => { window.copied = text; }; true")
+    reader.press(shown, "Copy")
+    reader.until("window.copied?.startsWith('def relu_vjp(g, x)')")
+    assert reader.js(f"getComputedStyle(document.querySelector({shown + ' pre'!r})).whiteSpace") == "pre-wrap"
     reader.visit(PAGE)
     reader.without_a_spare()
     assert "The course's own way" in reader.text(shown)
@@ -228,15 +240,28 @@ def test_each_exercise_has_an_address_of_its_own(reader: Reader, page: str) -> N
     assert listed == [name for _, name, _ in reader.js(own)]
 
 
+def test_the_link_to_an_exercise_is_seen_where_nothing_can_hover_and_never_hidden(reader: Reader) -> None:
+    """The theme hides such links, and shows those of headings only. A browser without a pointer is a phone."""
+    reader.visit(PAGE)
+    assert reader.js("matchMedia('(hover: none)').matches")
+    link = f"document.querySelector({reader.exercise('relu_vjp', '.exercise-head .headerlink')!r})"
+    look = f"(({{ visibility, opacity }}) => [visibility, opacity])(getComputedStyle({link}))"
+    assert reader.js(look) == ["visible", "1"]
+    reader.js(f"{link}.focus()")
+    assert reader.js(f"document.activeElement === {link}")
+
+
 def test_a_record_of_what_is_solved_is_printed_alone_and_gives_no_credit(reader: Reader) -> None:
     reader.visit("index.html", first=True)
     assert "Print a record" not in reader.text(".page-progress")
     solve(reader, "ch06_vjps", "relu_vjp")
     solve(reader, "ch06_vjps", "tanh_vjp", shown=True)
     reader.visit("index.html")
-    reader.js("window.print = () => {}; true")
-    reader.press(".page-progress", "Print a record")
+    reader.js("window.prints = 0; window.print = () => { prints += 1; }; true")
+    button = "[...document.querySelectorAll('.page-progress button')].find((one) => /^Print/.test(one.textContent))"
+    reader.js(f"{button}.click(); {button}.click(); true")  # twice, as one does who sees nothing at once
     reader.until("Boolean(document.querySelector('.print-record'))")
+    assert (reader.js("prints"), reader.js("document.querySelectorAll('.print-record').length")) == (1, 1)
     reader.call("Emulation.setEmulatedMedia", media="print")
     printed = reader.text("body")
     reader.call("Emulation.setEmulatedMedia", media="")

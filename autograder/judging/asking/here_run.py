@@ -85,7 +85,8 @@ class HereRun(LocalRun):
             answer = super().ask(request, seconds)
         if limit.passed:
             name = called(request)
-            self._ended[name] = TimedOut(f"{name} did not return within {most:g} second{'s' * (most != 1)}.")
+            within = f"{most:g} second{'s' * (most != 1)}"
+            self._ended[name] = TimedOut(f"{name} did not return within {within}. It was at {limit.where}.")
             raise self._ended[name]
         return answer
 

@@ -91,8 +91,10 @@ def diagnose(
     if len(named) == 1 and explained.left and not explanation:  # the known mistake passes these
         apart = f"Apart from that: {summary(records[explained.left[0]])}"
         last = [apart] if summary(failing[0]) in apart else [*last, apart]
-    if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
-        last.append(summary(failing[-1]))
+    unwritten = [record for record in failing if isinstance(record.ended_by, Missing)]
+    if not isinstance(shown.ended_by, Missing) and unwritten:
+        lacking = summary(next((record for record in unwritten if record.visible), unwritten[-1]))
+        last += [] if any(lacking in line for line in last) else [lacking]
     called: Call | None = None
     first: Comparison | None = None
     if not shown.visible:

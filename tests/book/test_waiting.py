@@ -1,0 +1,67 @@
+"""What a reader of the built book is told while Python starts, from the first second on."""
+
+from __future__ import annotations
+
+import pytest
+from live_pages import Reader
+
+pytestmark = pytest.mark.slow
+
+pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
+
+PAGE = "ch06_vjps.html"
+RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+HOLD = """
+(() => {
+  const post = Worker.prototype.postMessage;
+  window.waiting = [];
+  window.release = () => { waiting.splice(0).forEach((send) => send()); window.released = true; };
+  Worker.prototype.postMessage = function (message, ...more) {
+    const send = () => post.call(this, message, ...more);
+    message.do === "prepare" && !window.released ? waiting.push(send) : send();
+  };
+  return true;
+})()
+"""
+"""Workers begin when `release` is called, as on a slow machine."""
+SHOWN = """
+(() => {
+  window.texts = [];
+  const line = document.querySelector(%r);
+  new MutationObserver(() => texts.push(line.innerText)).observe(line, { childList: true, subtree: true });
+  return true;
+})()
+"""
+
+
+def test_the_first_check_says_where_python_is_when_it_was_begun_while_the_reader_wrote(reader: Reader) -> None:
+    reader.visit(PAGE, first=True)
+    reader.without_a_spare()
+    reader.js(HOLD)
+    reader.fill(reader.exercise("relu_vjp"), RIGHT)
+    reader.until("waiting.length > 0")  # all is fetched: no message comes until Python has started
+    line = reader.exercise("relu_vjp", ".page-line")
+    reader.js(SHOWN % line)
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    assert reader.text(line) == "Starting Python"
+    reader.js("release()")
+    reader.until(f"document.querySelector({reader.exercise('relu_vjp', '.exercise-card')!r}).innerText")
+    steps = list(dict.fromkeys(reader.js("texts")))
+    assert [one for one in steps if one.startswith("Starting")] == [
+        "Starting Python",
+        "Starting NumPy",
+        "Starting the checks",
+    ]
+
+
+def test_no_wait_counts_megabytes_of_a_small_file(reader: Reader) -> None:
+    reader.visit(PAGE)
+    reader.without_a_spare()
+    reader.fill(reader.exercise("relu_vjp"), RIGHT)
+    assert "passed" in reader.checked("relu_vjp")
+    line = reader.exercise("tanh_vjp", ".page-line")
+    reader.js(SHOWN % line)
+    reader.checked("tanh_vjp")
+    assert not [text for text in reader.js("texts") if " 0 MB" in text]
+    assert "Getting what this check needs" in reader.js("texts")
+    reader.js("localStorage.clear()")
