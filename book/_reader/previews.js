@@ -5,6 +5,7 @@ import { copies, glimpse } from "./glimpse.js";
 import { bookPage } from "./pages.js";
 
 const LINKS = "article a.reference.internal[href]:not(.sd-stretched-link)";
+const TERMS = 'a[href*="#term-"]';
 const REST = 250; // ms on a link before it opens
 const GRACE = 300; // ms for moving the pointer from the link into the preview
 const GAP = 6; // px between link and preview
@@ -31,7 +32,7 @@ class Preview {
   }
 
   // `y`: the pointer's position, because a link may wrap over two lines.
-  approach(link, y = null) {
+  approach(link, y = null, rest = REST) {
     if (link === this.link) {
       if (!this.box.hidden) clearTimeout(this.timer); // back from the preview, or on its way there
       return;
@@ -43,7 +44,8 @@ class Preview {
     this.timer = setTimeout(async () => {
       const found = await page(address);
       if (found && link === this.link && this.box.hidden) this.open(found, address);
-    }, REST);
+      else if (!found && !rest) location.assign(link.href); // tapped, and the glossary cannot be read from here
+    }, rest);
   }
 
   open(found, address) {
@@ -108,15 +110,24 @@ export function previews() {
     const link = linkOf(target);
     if (link && pointerType !== "touch") preview.approach(link, clientY);
   });
-  document.addEventListener("pointerout", ({ target, relatedTarget }) => {
+  document.addEventListener("pointerout", ({ target, relatedTarget, pointerType }) => {
     const link = linkOf(target);
-    if (link && link === preview.link && !link.contains(relatedTarget)) preview.leave();
+    if (link && pointerType !== "touch" && link === preview.link && !link.contains(relatedTarget)) preview.leave();
   });
   document.addEventListener("focusin", ({ target }) => {
     if (linkOf(target) === target && target.matches(":focus-visible")) preview.approach(target);
   });
   document.addEventListener("focusout", ({ target }) => target === preview.link && preview.leave());
-  document.addEventListener("click", ({ target }) => linkOf(target) && preview.close());
+  document.addEventListener("pointerdown", ({ target, pointerType }) => {
+    if (pointerType === "touch" && !preview.box.contains(target) && linkOf(target) !== preview.link) preview.close();
+  });
+  document.addEventListener("click", (event) => {
+    const link = linkOf(event.target);
+    if (event.pointerType === "touch" && link?.matches(TERMS) && link !== preview.link) {
+      event.preventDefault();
+      preview.approach(link, event.clientY, 0);
+    } else if (link) preview.close();
+  });
   document.addEventListener("keydown", ({ key }) => key === "Escape" && preview.dismiss());
   addEventListener("scroll", () => preview.place(), { passive: true });
   addEventListener("resize", () => preview.place());

@@ -169,6 +169,34 @@ def test_a_finger_follows_the_link(chromium: Browser, book_site: str) -> None:
         chromium.call("Emulation.setTouchEmulationEnabled", enabled=False)
 
 
+def test_a_finger_opens_a_term_and_then_follows_it(chromium: Browser, book_site: str) -> None:
+    chromium.open(f"{book_site}/ch03_accumulation.html", width=390)
+    link = "article a[href='glossary.html#term-VJP']"
+    chromium.js(f"document.querySelector({link!r}).scrollIntoView({{ block: 'center' }})")
+    pause(chromium, 600)
+    x, y = middle(chromium, link)
+    chromium.call("Emulation.setTouchEmulationEnabled", enabled=True)
+
+    def tap(x: float, y: float) -> None:
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            chromium.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+
+    try:
+        tap(x, y)
+        assert opens(chromium)
+        assert "from the left" in chromium.js("preview.textContent")
+        tap(5, 5)
+        pause(chromium, LATER)
+        assert not chromium.js(OPEN), "a tap elsewhere closes it"
+        tap(x, y)
+        assert opens(chromium)
+        tap(x, y)
+        pause(chromium, LATER)
+        assert chromium.js("location.pathname").endswith("glossary.html")
+    finally:
+        chromium.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
 def test_what_is_in_sight_is_not_shown_twice(chromium: Browser, book_site: str) -> None:
     chromium.open(f"{book_site}/ch01_computation_graph.html", width=1440)
     chromium.js(

@@ -28,8 +28,7 @@ gradients_left_in_the_graph = mistake(
     },
     where="backward",
     says="Results keep their gradient in `grad`, and the next pass adds to it and sends the sum down once "
-    "more: two passes give three times the gradient, and so do two results of one tensor. Keep what flows "
-    "in a dict of this call.",
+    "more: after two passes a leaf has more than twice its gradient. Keep what flows in a dict of this call.",
 )
 grad_on_every_tensor = mistake(
     "Tensor.backward",
