@@ -33,7 +33,7 @@ const card = record({
   blocks: blocks(1),
   case: maybe(cut(PAGE)), // only ever handed back to a worker
   line: place,
-  more: whether, // whether a search may find more to say
+  more: maybe(whether), // whether a search may find more to say
 });
 const error = record({ error: cut(LINE) });
 const checked = (value) => (Object.hasOwn(plain(value), "error") ? error(value) : { ...card(value), error: "" });
