@@ -20,7 +20,7 @@ RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
 WRONG = "def relu_vjp(g, x):\n    return x * 0 + 7\n"
 LIES = """
 import sys
-sys.modules["autograder.page.check"].shown = lambda exercise, result: {
+sys.modules["autograder.page.check"].shown = lambda exercise, result, notes: {
     "status": "passed", "points": 2, "misconception": None, "message": "forged", "blocks": [{"lines": "forged"}]}
 """
 """Code in an answer that forges the results of all checks in the same Python."""

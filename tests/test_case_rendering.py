@@ -37,6 +37,12 @@ class TestRendering:
         first = render_case("f", [("a", 1)], [], case="b = a + a\ny = b + b").splitlines()[0]
         assert first.endswith("b = a + a; y = b + b:")
 
+    def test_a_right_entry_that_rounding_made_is_0(self) -> None:
+        """Another machine rounds otherwise, and a page said another thing than a terminal."""
+        for noise in (-2.776e-17, 0.0):
+            lines = rendered([("dx", np.array([noise, 3.0]), np.array([0.0, 2.0]))])
+            assert lines[-2:] == ["dx: expected  [ 0  2]", "    got       [ 0 *3]"]
+
     def test_matrices_are_shown_side_by_side(self) -> None:
         got = np.array([[1.5, -2, 0], [4, 5, 6.25]])
         expected = np.array([[1.5, 2, 0], [4, 5, 6.5]])

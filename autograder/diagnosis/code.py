@@ -12,8 +12,11 @@ from autograder.values import dtype_of
 
 MOST_ENTRIES = 400
 """A case with more entries is not written out: that would be no use to a reader."""
-_UNNAMED = {"np.array": ("float64", "int64", "bool", "complex128"), "torch.tensor": ("float32", "int64", "bool")}
-"""The dtypes that an array gets by default, so that code need not name them."""
+_UNNAMED = {
+    "np.array": ("float64", "int64", np.dtype(int).name, "bool", "complex128"),
+    "torch.tensor": ("float32", "int64", "bool"),
+}
+"""The dtypes that an array gets by default, so that code need not name them; a browser's integers have 32 bits."""
 _LIBRARIES = {"np", "torch"}
 
 

@@ -33,7 +33,7 @@ const card = record({
   blocks: blocks(1),
   case: maybe(cut(PAGE)), // only ever handed back to a worker
   line: place,
-  more: whether, // whether a search may find more to say
+  more: maybe(whether), // whether a search may find more to say
   next: or("", cut(200)), // the part to write next, if all that is written is right
 });
 const error = record({ error: cut(LINE) });
