@@ -255,3 +255,31 @@ def test_the_next_part_is_named_where_all_that_is_written_is_right(failing: list
     result = ExerciseResult("Tensor", 1.0, 8.0, "partial", "", None, "", 0.0, checks)
     assert next_part(tensor, result) == part
     assert next_part(tensor, replace(result, points=0.0)) == ""
+
+
+WRONG_TAPE = """class Tensor:
+    recording, hooks, __array_ufunc__ = True, (), None
+
+    def __init__(self, data, requires_grad=False):
+        data = np.asarray(data)
+        self.data = data if np.issubdtype(data.dtype, np.floating) else data.astype(np.float64)
+        self.grad, self.requires_grad, self.edges = None, requires_grad, ()
+
+
+def record(data, *edges):
+    return Tensor(data)
+
+
+Tensor.__neg__ = lambda a: record(-a.data, (a, lambda g: -g))
+"""
+
+
+def test_what_is_not_written_is_said_once_beside_what_is_wrong() -> None:
+    made = json.loads((ROOT / "exercises" / "ch05_autograd_engine.ipynb").read_text(encoding="utf-8"))
+    for cell in made["cells"]:
+        if cell["metadata"].get("part") == "the tape":
+            cell["source"] = WRONG_TAPE
+    card = check("ch05_autograd_engine", "Tensor", json.dumps(made))
+    assert card["message"].count("not written yet") == 1, card["message"]
+    assert "On a hidden input" not in card["message"]
+    assert card["next"] == ""

@@ -45,7 +45,7 @@ class Run {
         { line: this.line, out: (text) => this.out.print(text), seconds: this.seconds },
       );
       if (found.lines) this.out.compared(found.lines);
-      else this.out.result(found);
+      else await this.out.result(found);
       if (found.line) this.exercise.markLine(found.line);
       this.line.show({ text: this.out.text ? "" : "It ran, and printed nothing." });
     } catch (error) {

@@ -71,7 +71,7 @@ class Live {
         out: (text) => this.out.print(text),
         seconds: SECONDS,
       });
-      if (found) this.shown(found);
+      if (found) await this.shown(found);
       else this.refused();
     } catch (error) {
       if (error instanceof Stopped && this.out) this.out.print(`${this.out.text ? "\n" : ""}${error.message}`, "live-error");
@@ -123,7 +123,7 @@ class Live {
     return ask({ do: "run", cells, at: this.at, answers });
   }
 
-  shown({ value, picture, error, ran, above }) {
+  async shown({ value, picture, error, ran, above }) {
     const said = [];
     if (above) said.push("A cell above, which this one needs, ended in an error.");
     if (ran) said.push(`Ran first what it needs of ${ran} ${ran === 1 ? "cell" : "cells"} above.`);
@@ -131,7 +131,7 @@ class Live {
     if (own.length) said.push(`Used your ${own.join(" and ")}.`);
     if (chosen.length) said.push(`Used the course's ${chosen.join(" and ")}.`);
     if (missing.length) said.push(`Used the course's ${missing.join(" and ")}: yours ${missing.length > 1 ? "are" : "is"} not written yet.`);
-    this.out.result({ value, picture, error });
+    await this.out.result({ value, picture, error });
     this.line.show({ text: said.join(" ") || (this.out.text ? "" : "It ran, and printed nothing.") });
   }
 }

@@ -1,7 +1,6 @@
 // What a run printed and returned, below the code that ran; only a part of a long text is shown.
 import { element } from "../_reader/element.js";
 import { SHOWN } from "./limits.js";
-import { drawing } from "./picture.js";
 import { sided } from "./sides.js";
 
 export class Output {
@@ -21,9 +20,10 @@ export class Output {
     this.box.scrollTop = this.box.scrollHeight;
   }
 
-  // The result of a run: its value, or the picture that the value draws, and its error.
-  result({ value, picture, error }) {
-    const drawn = picture && drawing(picture);
+  // The result of a run: its value, or the picture that the value draws, and its error. Few runs draw: the code for it is
+  // fetched when one does, and without a network the value is text.
+  async result({ value, picture, error }) {
+    const drawn = picture && (await import("./picture.js").then(({ drawing }) => drawing(picture), () => null));
     if (drawn) this.box.append(drawn, element("details", {}, element("summary", {}, "As text"), value ?? ""));
     else if (value) this.print(value);
     if (error) this.print(error, "live-error");
