@@ -24,10 +24,14 @@ from widget_pages import SOURCE, Browser
 SHOWN = 20
 """Findings of a page that are printed."""
 RECORD = SOURCE / "accessibility.json"
-EVERY = """(violations) => violations.flatMap(({ id, impact, nodes }) =>
-  nodes.map(({ target, failureSummary }) => [id, impact, target.join(' '), failureSummary]))"""
-SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100))))"
-"""When the page's scripts have seen that its width is another."""
+EVERY = """(violations) => violations.flatMap(({ id, impact, nodes }) => {
+  const formula = ({ target }) => document.querySelector(target.at(-1))?.querySelector('math')?.textContent.trim();
+  const found = nodes.filter((one) => id !== 'empty-table-header' || !formula(one));
+  return found.map(({ target, failureSummary }) => [id, impact, target.join(' '), failureSummary]);
+})"""
+"""All violations, but for a table's header that is a formula alone: axe reads no MathML, browsers do."""
+SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 600))))"
+"""When the page's scripts have seen that its width is another: the theme waits 300 ms to make parts focusable."""
 STILL = "*, ::before, ::after { transition: none !important; animation: none !important; }"
 """Colours change slowly, and axe is not to see them halfway."""
 
