@@ -19,7 +19,7 @@ from spending import charge
 from spending import pytest_terminal_summary as pytest_terminal_summary
 from warm import FORKS, Warm, read_at_start
 
-from autograder.authoring.release import SLIP_SECONDS
+from autograder.authoring.books_of_lessons import SLIP_SECONDS
 from autograder.isolation import Worker, start_worker
 from autograder.judging.asking.run import SubmissionRun
 from autograder.judging.asking.submission_process import SubmissionProcess

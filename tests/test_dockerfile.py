@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.release import SLIP_SECONDS
+from autograder.authoring.books_of_lessons import SLIP_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "Dockerfile").read_text("utf-8")

@@ -32,7 +32,7 @@ SHA = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("release") / "class-repository"
-    release_repository(Course.at(), out, [SLUG], search=False, say=lambda line: None)
+    release_repository(Course.at(), out, [SLUG], say=lambda line: None)
     return out
 
 

@@ -69,7 +69,7 @@ os.chmod(folder, 0o500)
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("release") / "gradescope.zip"
-    release_gradescope(Course.at(), out, [SLUG], salt=SALT, search=False, say=lambda line: None)
+    release_gradescope(Course.at(), out, [SLUG], salt=SALT, say=lambda line: None)
     return out
 
 

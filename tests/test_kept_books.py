@@ -1,4 +1,4 @@
-"""Answer books with few slips are written once, only whole files are used, and none of them lies beside the checks."""
+"""Answer books are written once, only whole files are used, and those with few slips do not lie beside the checks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from autograder.answerbook.book import AnswerBook
 from autograder.authoring import answer_books, kept_books
-from autograder.authoring.answer_books import Written
-from autograder.authoring.release import SLIP_SECONDS, release
+from autograder.authoring.answer_books import MOST_SECONDS, Written
+from autograder.authoring.books_of_lessons import SLIP_SECONDS
+from autograder.authoring.release import release
 from autograder.authoring.tree import AuthoringError, Course
 from course.syllabus import find_lesson
 
@@ -51,17 +52,22 @@ def test_other_packages_write_another_book(written: list[float], monkeypatch: py
     assert kept_books.read_kept(LESSON, slip_seconds=1).version != before
 
 
-def test_a_release_with_few_slips_leaves_no_book_beside_the_checks(
+def test_only_whole_books_of_releases_lie_beside_the_checks(
     written: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next release, with all slips, would take it for a whole one."""
+    """The next release would take one with few slips for a whole one, and tests would use what the build left."""
     beside = tmp_path / "answers.book"
     monkeypatch.setattr(Course, "answer_book", lambda self, slug: beside)
-    for name, (seconds, search) in enumerate((("2.5", True), ("2.5", False))):
-        monkeypatch.setenv(SLIP_SECONDS, seconds)
-        release(Course.at(), tmp_path / str(name), [LESSON.slug], search=search, say=lambda line: None)
-        assert not beside.exists()
-    assert written == [1, 2.5, 0]
+
+    def released(name: str, seconds: float, **how: bool) -> bool:
+        monkeypatch.setenv(SLIP_SECONDS, f"{seconds}")
+        release(Course.at(), tmp_path / name, [LESSON.slug], say=lambda line: None, **how)
+        return beside.exists()
+
+    assert not released("few", 2.5)
+    assert not released("pages", MOST_SECONDS, beside=False)
+    assert released("all", MOST_SECONDS)
+    assert written == [1, 2.5, MOST_SECONDS]
     monkeypatch.setenv(SLIP_SECONDS, "few")
     with pytest.raises(AuthoringError, match=f"{SLIP_SECONDS} is 'few': set it to a number of seconds, or not at all"):
         release(Course.at(), tmp_path / "none", [LESSON.slug], say=lambda line: None)

@@ -165,7 +165,7 @@ def test_its_chapter_is_read(course: Path, backprop: Command) -> None:
 
 def test_learners_get_it(course: Path, solved: str, tmp_path: Path) -> None:
     with serving(course):  # without searching for slips, which takes a minute
-        release(Course.at(course), tmp_path / "out", [GRAPH], search=False)
+        release(Course.at(course), tmp_path / "out", [GRAPH])
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*")}
     assert not [name for name in names if {"solutions", "mistakes"} & set(name.split("/"))]
     assert not [name for name in names if name.startswith("autograder/lessons/ch")]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,10 +24,12 @@ from autograder.answerbook.records import record_as_data
 from autograder.answerbook.variants import Seen, seen_in_short
 from autograder.authoring.arguments import Arguments
 from autograder.authoring.rejections import visible_checks
+from autograder.authoring.same_answers import Heard, SameAnswers
 from autograder.collection import with_judge
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.checking.reference import Reference
-from autograder.judging.explaining.known_mistakes import SeenOfMistakes
+from autograder.judging.explaining.evidence import ending
+from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes
 from autograder.judging.explaining.relations import unit_gradients
 from autograder.judging.explaining.searching import WORTH_SEARCHING, Candidate, NoAnswer
 from autograder.judging.recorder import Recorder
@@ -36,6 +39,7 @@ from autograder.judging.records.record import Record, current_record
 from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.submission import parse_submission
+from autograder.worker.interrupts import TooLong
 from autograder.worker.wire import WireError
 from course.syllabus import Exercise, Lesson
 
@@ -45,6 +49,10 @@ MOST_SECONDS = 20.0
 The book gets all of them or none: a slip names an answer only if no other slip gives that answer too. The search while
 grading gives up far earlier.
 """
+TRIAL, MARGIN = 0.1, 1.5
+"""After this share of the time, all are given up if they would take so many times as long as they may."""
+GOLDEN = 0.6180339887498949
+"""Multiples of the golden ratio, modulo 1, are spread evenly however many there are."""
 
 
 class Asked(Reference):
@@ -133,7 +141,7 @@ def written_for(
     places = places or Places()
     return with_judge(
         lesson,
-        partial(_write, places=places, slip_seconds=slip_seconds, harmless=harmless),
+        partial(_write, places=places, slip_seconds=slip_seconds, harmless=harmless, seen=seen),
         root=places.root,
         only=only,
         seen=seen,
@@ -142,9 +150,10 @@ def written_for(
     )
 
 
-def _write(judge: Judge, places: Places, slip_seconds: float, harmless: bool) -> Written:
-    reference = judge.reference
+def _write(judge: Judge, places: Places, slip_seconds: float, harmless: bool, seen: SeenOfMistakes | None) -> Written:
+    reference, same = judge.reference, SameAnswers(judge)
     assert isinstance(reference, Asked)
+    judge.mistakes = KnownMistakes(same, places, seen)
     slug = judge.lesson.slug
     book = AnswerBook(slug, judge.version(), checks=checks_of(places, slug))
     written = Written(book)
@@ -152,31 +161,36 @@ def _write(judge: Judge, places: Places, slip_seconds: float, harmless: bool) ->
         name: [[parameter.name, str(parameter.kind)] for parameter in signature.parameters.values()]
         for name, signature in reference.signatures.items()
     }
-    for exercise in judge.lesson.exercises:
-        book.right[exercise.name] = _records_of_reference(judge, reference, exercise)
-        _write_mistakes(judge, exercise, book)
-        if slip_seconds and exercise.seconds <= WORTH_SEARCHING:
-            _write_search(judge, exercise, written, slip_seconds)
-    book.harmless = _harmless(judge) if harmless else []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a changed solution may well divide by zero
+        for exercise in judge.lesson.exercises:
+            book.right[exercise.name] = _records_of_reference(judge, reference, exercise, same)
+            _write_mistakes(judge, exercise, book)
+            if slip_seconds and exercise.seconds <= WORTH_SEARCHING:
+                _write_search(judge, exercise, written, slip_seconds)
+        book.harmless = _harmless(judge) if harmless else []
     book.answers = dict(reference.answers)
     book.called_back = dict(reference.called_back)
     written.no_data = reference.no_data
     return written
 
 
-def _records_of_reference(judge: Judge, reference: Asked, exercise: Exercise) -> dict[str, Any]:
+def _records_of_reference(judge: Judge, reference: Asked, exercise: Exercise, same: SameAnswers) -> dict[str, Any]:
     """The record of each visible check run on the solution, by check; records the questions that it asks."""
     seen = {}
     items = judge.items_of(exercise.name, True)
     for name, item in zip(visible_checks(judge, exercise.name), items, strict=True):
         with reference.noted(exercise.name):
-            record = judge.observe([item], reference.local())[0]
+            heard = Heard(reference.local())
+            record = judge.observe([item], heard)[0]
         if not record.passed:
             raise CheckError(f"{name} refuses the solution of {exercise.name}; mend one of them")
         _note_unit_gradients(record, reference, exercise)
         # once more with wrong answers: a check may then ask other questions
         with reference.noted(exercise.name, call_backs=False):
-            judge.observe([item], Recorder(reference.as_learner, otherwise=True))
+            recorder = Recorder(reference.as_learner, otherwise=True)
+            judge.observe([item], recorder)
+        same.learn(item, heard, recorder.calls(), record)
         seen[name] = record_as_data(record)
     return seen
 
@@ -205,30 +219,64 @@ def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
 
 def _write_search(judge: Judge, exercise: Exercise, written: Written, seconds: float) -> None:
     """Write what visible checks see of the solution with each single slip, and with each pair of known mistakes."""
-    search, checks = judge.mistakes.search_of(exercise.name), len(judge.items_of(exercise.name, True))
+    search = judge.mistakes.search_of(exercise.name)
     for candidates, into in ((search.all_variants(), written.book.variants), (search.all_pairs(), written.book.pairs)):
+        seen = _seen_of_all(candidates, _quick_first(judge, exercise), seconds)
+        if seen is None:
+            written.not_searched.append(f"{exercise.name}: {len(candidates)} changes take too long to try")
+            continue
         found: dict[str, list[Any]] = {}
-        began = time.process_time()
-        for candidate in candidates:
-            if time.process_time() - began > seconds:
-                written.not_searched.append(f"{exercise.name}: {len(candidates)} changes take too long to try")
-                break
-            seen = _seen_of(candidate, checks)
-            if any(seen):  # several slips with the same name often give the same: keep one
-                found.setdefault(repr((_names(candidate), seen)), [*_names(candidate), *seen])
-        else:
-            into[exercise.name] = list(found.values())
+        for candidate, one in zip(candidates, seen, strict=True):
+            if any(one):  # several slips with the same name often give the same: keep one
+                found.setdefault(repr((_names(candidate), one)), [*_names(candidate), *one])
+        into[exercise.name] = list(found.values())
 
 
-def _seen_of(candidate: Candidate, checks: int) -> list[Seen]:
-    """What each visible check sees of a candidate, in short; empty if it does not terminate in one of them."""
-    seen = []
-    for i in range(checks):
+def _quick_first(judge: Judge, exercise: Exercise) -> list[int]:
+    """The numbers of an exercise's visible checks; those that the solution passes quickly come first.
+
+    A change that makes a loop endless is then found out by a check that costs little.
+    """
+    items = judge.items_of(exercise.name, True)
+    took = [judge.observe([item], judge.reference.local())[0].seconds for item in items]
+    return sorted(range(len(items)), key=took.__getitem__)
+
+
+def _seen_of_all(candidates: Sequence[Candidate], checks: list[int], seconds: float) -> list[list[Seen]] | None:
+    """What visible checks see of each candidate; None if all of them would take more processor time than `seconds`.
+
+    They are tried in an order that mixes them, so that the first ones tell how long all take.
+    """
+    found: list[list[Seen]] = [[] for _ in candidates]
+    began = time.process_time()
+    for done, i in enumerate(sorted(range(len(candidates)), key=lambda i: i * GOLDEN % 1), start=1):
+        found[i] = _seen_of(candidates[i], checks)
+        spent = time.process_time() - began
+        if spent > seconds or (spent > seconds * TRIAL and spent / done * len(candidates) > MARGIN * seconds):
+            return None
+    return found
+
+
+def _seen_of(candidate: Candidate, checks: list[int]) -> list[Seen]:
+    """What each visible check sees of a candidate, in short; empty if it does not terminate in one of them.
+
+    Args:
+        checks: the numbers of the checks, in the order in which they run.
+    """
+    seen: dict[int, Seen] = {}
+    for i in checks:
         record = candidate.evidence[i]
-        if isinstance(record.ended_by, NoAnswer):
+        if isinstance(record.ended_by, NoAnswer) or _was_interrupted(record):
             return []
-        seen.append(seen_in_short(record))
-    return seen
+        seen[i] = seen_in_short(record)
+    return [seen[i] for i in sorted(seen)]
+
+
+def _was_interrupted(record: Record) -> bool:
+    """Whether a call had to be ended by the timer. No answer gives that: there, the call is one that took too long."""
+    return ending(record) == TooLong.__name__ or any(
+        one.got == TooLong.__name__ for one in record.comparisons if one.property_only
+    )
 
 
 def _names(candidate: Candidate) -> list[str]:

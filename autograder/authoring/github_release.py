@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from autograder.authoring.books_of_lessons import Track, untold
 from autograder.authoring.handed_out import CPU_TORCH, Placeholder, needs_torch, whole_or_none
 from autograder.authoring.own_release import FOLDER, TRUST, lead_to
 from autograder.authoring.release import release
@@ -25,7 +26,12 @@ DOTTED = ("gitignore", "github", "devcontainer")
 
 
 def release_repository(
-    course: Course, out: Path, slugs: Iterable[str] = (), *, search: bool = True, say: Callable[[str], None] = print
+    course: Course,
+    out: Path,
+    slugs: Iterable[str] = (),
+    *,
+    say: Callable[[str], None] = print,
+    track: Track = untold,
 ) -> None:
     """Write the files of a template repository into the new folder `out`.
 
@@ -38,7 +44,7 @@ def release_repository(
     wanted = list(slugs) or list(course.lessons)
     with whole_or_none(out.with_name(f".{out.name}.part")) as part:
         part.mkdir(parents=True)
-        release(course, part / COURSE, wanted, search=search, say=say)
+        release(course, part / COURSE, wanted, say=say, track=track)
         for slug in wanted:
             shutil.copy(course.notebook(slug), part)
         if course.is_own:

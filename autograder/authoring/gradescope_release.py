@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from autograder.authoring.books_of_lessons import Track, untold
 from autograder.authoring.handed_out import CPU_TORCH, Placeholder, needs_torch, whole_or_none
 from autograder.authoring.own_release import FOLDER
 from autograder.authoring.release import FILES, ZIP_TIME, release
@@ -37,8 +38,8 @@ def release_gradescope(
     *,
     salt: str,
     hidden: str = "hidden",
-    search: bool = True,
     say: Callable[[str], None] = print,
+    track: Track = untold,
 ) -> None:
     """Write the zip `out`.
 
@@ -58,7 +59,7 @@ def release_gradescope(
     wanted = list(slugs) or list(course.lessons)
     with whole_or_none(out.with_name(f".{out.name}.part")) as part:
         part.mkdir(parents=True)
-        release(course, part / "visible", wanted, search=search, say=say)
+        release(course, part / "visible", wanted, say=say, track=track)
         engine = ROOT if course.is_own else course.root
         for name in OF_THE_GRADER:
             shutil.copytree(engine / name, part / "grader" / name, ignore=shutil.ignore_patterns(*NOT_OF_IT))

@@ -1,7 +1,7 @@
-"""Answer books with few slips or none, kept in the checkout's `.cache`: the book's build and tests need the same ones.
+"""Answer books, kept in the checkout's `.cache`: releases, the book's build and tests need the same ones.
 
 Writing one takes up to a minute. It is kept under a hash of everything that decides its content, so all processes that
-need it share it, and later ones do as long as nothing has changed. Books with all slips are kept beside the checks.
+need it share it, and later ones do as long as nothing has changed.
 """
 
 from __future__ import annotations

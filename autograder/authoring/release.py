@@ -12,13 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from string import Template
 
-from autograder.answerbook import StaleBook, read_book
-from autograder.authoring.answer_books import MOST_SECONDS, written_for
+from autograder.authoring.books_of_lessons import Track, books_of, untold
 from autograder.authoring.handed_out import whole_or_none
-from autograder.authoring.kept_books import kept_book
 from autograder.authoring.own_release import FOLDER, TRUST, lead_to, write_own
 from autograder.authoring.tree import AuthoringError, Course
-from autograder.judging.version import grader_version, module_files, read_by
+from autograder.judging.version import module_files, read_by
 from autograder.places import ROOT, Places, modules_in
 from course.own import title_of
 from course.syllabus import OWN_SLUG
@@ -35,8 +33,6 @@ IMPORT = re.compile(r"^\s*(?:from|import) (course[\w.]*)", re.MULTILINE)
 NO_PART = ("__pycache__", "*.pyc", ".*")
 README = Path(__file__).with_name("release_readme.md")
 ABOUT = " on backpropagation: for every operation, what comes back, in which shape, and why"
-SLIP_SECONDS = "BACKPROP_SLIP_SECONDS"
-"""The variable with the processor time for trying the slips of an exercise, where that is not `MOST_SECONDS`."""
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """The date of all files in a zip, constant so that the same course gives the same bytes."""
 
@@ -47,16 +43,18 @@ def release(
     slugs: Iterable[str] = (),
     *,
     pages: bool = False,
-    search: bool = True,
+    beside: bool = True,
     say: Callable[[str], None] = print,
+    track: Track = untold,
 ) -> None:
     """Write the course without its answers into the new folder `out`, or into a zip of that name.
 
     Args:
         slugs: the lessons to release; all if empty.
         pages: whether to add the built book.
-        search: whether answer books that must be written get slips and pairs of mistakes, which takes most of the time.
-        say: called with a line before each slow step.
+        beside: whether answer books that are written stay beside the checks, too.
+        say: called with a line before slow steps.
+        track: shows how many of the answer books are written.
 
     Raises:
         AuthoringError: `out` exists already, a lesson's files are wrong, or the book is not built.
@@ -67,7 +65,7 @@ def release(
     zipped = out.suffix == ".zip"
     folder = out.with_name(f".{out.name}.part") if zipped else out
     with whole_or_none(folder):
-        _write(course, folder, list(slugs) or list(course.lessons), pages, search, say)
+        _write(course, folder, list(slugs) or list(course.lessons), pages, beside, say, track)
         if zipped:
             _zip(folder, out)
     if zipped:
@@ -75,7 +73,13 @@ def release(
 
 
 def _write(
-    course: Course, folder: Path, slugs: list[str], pages: bool, search: bool, say: Callable[[str], None]
+    course: Course,
+    folder: Path,
+    slugs: list[str],
+    pages: bool,
+    beside: bool,
+    say: Callable[[str], None],
+    track: Track,
 ) -> None:
     grader = _grader_of(course)
     of_it = [slug for slug in slugs if _is_of(grader, course, slug)]
@@ -97,8 +101,8 @@ def _write(
     if course.is_own:
         released = write_own(course, folder / FOLDER, slugs, _left_out(course, slugs))
         lead_to(folder, FOLDER)
-    for slug in slugs:
-        released.answer_book(slug).write_bytes(_answer_book(course, slug, search, say))
+    for slug, content in books_of(course, slugs, beside=beside, say=say, track=track).items():
+        released.answer_book(slug).write_bytes(content)
     first = course.lessons[slugs[0]]
     readme = Template(README.read_text(encoding="utf-8"))
     (folder / "README.md").write_text(
@@ -126,33 +130,6 @@ def _without_own_answers(pages: Path) -> None:
     with suppress(FileNotFoundError):  # the pages were built without Python
         said = json.loads(manifest.read_text(encoding="utf-8"))
         manifest.write_text(json.dumps({**said, "solved": []}), encoding="utf-8")
-
-
-def _answer_book(course: Course, slug: str, search: bool, say: Callable[[str], None]) -> bytes:
-    """The content of the lesson's answer book: read from beside the checks if it is up to date, else written anew."""
-    file = course.answer_book(slug)
-    for there in (file, _grader_of(course).answer_book(slug)):  # the latter for lessons taken over unchanged
-        with suppress(FileNotFoundError, StaleBook):
-            if read_book(there).version == grader_version(slug):
-                return there.read_bytes()
-    say(f"{slug}: writing its answer book, a minute or two")
-    seconds = _slip_seconds() if search else 0.0
-    if seconds < MOST_SECONDS:  # beside the checks, a book with few slips would pass for a whole one
-        return kept_book(course.lessons[slug], course, slip_seconds=seconds)
-    content = written_for(course.lessons[slug], course).book.to_bytes()
-    with suppress(OSError):  # a read-only course: the next release writes the book again
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(content)
-    return content
-
-
-def _slip_seconds() -> float:
-    """Raises `AuthoringError` if the variable is not a number."""
-    given = os.environ.get(SLIP_SECONDS)
-    try:
-        return MOST_SECONDS if given is None else float(given)
-    except ValueError as error:
-        raise AuthoringError(f"{SLIP_SECONDS} is {given!r}: set it to a number of seconds, or not at all") from error
 
 
 def _grader_of(course: Course) -> Places:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -40,8 +41,8 @@ def release(
 ) -> None:
     """Write the course as a class gets it: notebooks, chapters and checks that name mistakes, and no solution.
 
-    Visible cases are judged by answer books, which hold what checks compare with. Writing them takes a minute or two
-    a lesson, the first time.
+    Visible cases are judged by answer books, which hold what checks compare with. Writing them takes a minute or
+    less a lesson, the first time.
     """
     from autograder.commands.targets import refuse_without_solutions
 
@@ -73,11 +74,11 @@ def release(
         course = Course.at()
         wanted = [slug for slug in course.lessons if slug in slugs]
         if gradescope:
-            release_gradescope(course, out, wanted, salt=salt or "", hidden=hidden, say=echo)
+            release_gradescope(course, out, wanted, salt=salt or "", hidden=hidden, say=echo, track=_with_a_bar)
         elif github:
-            release_repository(course, out, wanted, say=echo)
+            release_repository(course, out, wanted, say=echo, track=_with_a_bar)
         else:
-            write_release(course, out, wanted, pages=book, say=echo)
+            write_release(course, out, wanted, pages=book, say=echo, track=_with_a_bar)
     except ModuleNotFoundError as missing:
         if missing.name not in EXTRAS:
             raise
@@ -95,3 +96,15 @@ def release(
         echo(f"Next: cd {out} && git init -b main && git add -A && git commit -m Start, and push it as a template")
         return
     echo("Its README tells learners what to do. Hand-ins are graded here: backprop grade")
+
+
+def _with_a_bar(done: Iterable[tuple[str, bytes]], many: int) -> Iterable[tuple[str, bytes]]:
+    """Show on a terminal how many answer books are written."""
+    from rich.progress import track
+
+    from autograder.reports.screen import Screen
+
+    screen = Screen(stderr=True)
+    if not many or not screen.is_terminal:
+        return done
+    return track(done, "Answer books", total=many, console=screen)

@@ -148,8 +148,7 @@ def _hold_to_budget(found: dict[str, int]) -> None:
 def _write_archives(out: Path, slugs: list[str]) -> tuple[dict[str, bytes], list[str]]:
     """Write the archives, made from a release without solutions; return them, and the exercises that need the digits.
 
-    With $BACKPROP_WHOLE_BOOKS set, as for publishing, answer books also include slips (single changes of the
-    reference), which takes ten minutes; otherwise pages name only known mistakes.
+    Answer books that have to be written stay in `.cache/books` alone: beside the checks, they would be used by tests.
     """
     sys.path.insert(0, str(ROOT))
     from autograder.authoring.release import release
@@ -157,7 +156,7 @@ def _write_archives(out: Path, slugs: list[str]) -> tuple[dict[str, bytes], list
 
     with tempfile.TemporaryDirectory() as folder:
         released = Path(folder, "release")
-        release(Course.at(), released, slugs, search="BACKPROP_WHOLE_BOOKS" in os.environ, say=logger.info)
+        release(Course.at(), released, slugs, beside=False, say=logger.info)
         return write(released, slugs, out), [part for slug in slugs for part in with_data(released, slug)]
 
 
