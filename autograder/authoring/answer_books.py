@@ -24,12 +24,12 @@ from autograder.answerbook.records import record_as_data
 from autograder.answerbook.variants import Seen, seen_in_short
 from autograder.authoring.arguments import Arguments
 from autograder.authoring.rejections import visible_checks
-from autograder.authoring.same_answers import Heard, SameAnswers
+from autograder.authoring.same_answers import Heard, MistakesOfBook, SameAnswers
 from autograder.collection import with_judge
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.evidence import ending
-from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes
+from autograder.judging.explaining.known_mistakes import SeenOfMistakes
 from autograder.judging.explaining.relations import unit_gradients
 from autograder.judging.explaining.searching import WORTH_SEARCHING, Candidate, NoAnswer
 from autograder.judging.recorder import Recorder
@@ -49,8 +49,8 @@ MOST_SECONDS = 20.0
 The book gets all of them or none: a slip names an answer only if no other slip gives that answer too. The search while
 grading gives up far earlier.
 """
-TRIAL, MARGIN = 0.1, 1.5
-"""After this share of the time, all are given up if they would take so many times as long as they may."""
+TRIED, MARGIN = 20, 1.5
+"""After so many changes, all are given up if they would take so many times as long as they may."""
 GOLDEN = 0.6180339887498949
 """Multiples of the golden ratio, modulo 1, are spread evenly however many there are."""
 
@@ -153,7 +153,7 @@ def written_for(
 def _write(judge: Judge, places: Places, slip_seconds: float, harmless: bool, seen: SeenOfMistakes | None) -> Written:
     reference, same = judge.reference, SameAnswers(judge)
     assert isinstance(reference, Asked)
-    judge.mistakes = KnownMistakes(same, places, seen)
+    judge.mistakes = MistakesOfBook(same, places, seen)
     slug = judge.lesson.slug
     book = AnswerBook(slug, judge.version(), checks=checks_of(places, slug))
     written = Written(book)
@@ -167,7 +167,7 @@ def _write(judge: Judge, places: Places, slip_seconds: float, harmless: bool, se
             book.right[exercise.name] = _records_of_reference(judge, reference, exercise, same)
             _write_mistakes(judge, exercise, book)
             if slip_seconds and exercise.seconds <= WORTH_SEARCHING:
-                _write_search(judge, exercise, written, slip_seconds)
+                _write_search(judge, exercise, written, slip_seconds, same)
         book.harmless = _harmless(judge) if harmless else []
     book.answers = dict(reference.answers)
     book.called_back = dict(reference.called_back)
@@ -217,11 +217,11 @@ def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
             book.seen.setdefault(exercise.name, {})[known.name] = rejecting
 
 
-def _write_search(judge: Judge, exercise: Exercise, written: Written, seconds: float) -> None:
+def _write_search(judge: Judge, exercise: Exercise, written: Written, seconds: float, same: SameAnswers) -> None:
     """Write what visible checks see of the solution with each single slip, and with each pair of known mistakes."""
     search = judge.mistakes.search_of(exercise.name)
     for candidates, into in ((search.all_variants(), written.book.variants), (search.all_pairs(), written.book.pairs)):
-        seen = _seen_of_all(candidates, _quick_first(judge, exercise), seconds)
+        seen = _seen_of_all(candidates, same.quick_first(exercise.name), seconds)
         if seen is None:
             written.not_searched.append(f"{exercise.name}: {len(candidates)} changes take too long to try")
             continue
@@ -230,16 +230,6 @@ def _write_search(judge: Judge, exercise: Exercise, written: Written, seconds: f
             if any(one):  # several slips with the same name often give the same: keep one
                 found.setdefault(repr((_names(candidate), one)), [*_names(candidate), *one])
         into[exercise.name] = list(found.values())
-
-
-def _quick_first(judge: Judge, exercise: Exercise) -> list[int]:
-    """The numbers of an exercise's visible checks; those that the solution passes quickly come first.
-
-    A change that makes a loop endless is then found out by a check that costs little.
-    """
-    items = judge.items_of(exercise.name, True)
-    took = [judge.observe([item], judge.reference.local())[0].seconds for item in items]
-    return sorted(range(len(items)), key=took.__getitem__)
 
 
 def _seen_of_all(candidates: Sequence[Candidate], checks: list[int], seconds: float) -> list[list[Seen]] | None:
@@ -252,7 +242,7 @@ def _seen_of_all(candidates: Sequence[Candidate], checks: list[int], seconds: fl
     for done, i in enumerate(sorted(range(len(candidates)), key=lambda i: i * GOLDEN % 1), start=1):
         found[i] = _seen_of(candidates[i], checks)
         spent = time.process_time() - began
-        if spent > seconds or (spent > seconds * TRIAL and spent / done * len(candidates) > MARGIN * seconds):
+        if spent > seconds or (done >= TRIED and spent / done * len(candidates) > MARGIN * seconds):
             return None
     return found
 

@@ -1,0 +1,55 @@
+"""A check is not run again on answers that it has had, and what the book says it saw of them is true."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.answerbook.records import record_as_data
+from autograder.answerbook.variants import seen_in_short
+from autograder.authoring.answer_books import _seen_of, _was_interrupted
+from autograder.authoring.same_answers import Heard, SameAnswers
+from autograder.collection import with_judge
+from autograder.judging.explaining.evidence import Evidence
+from autograder.judging.explaining.searching import Candidate
+from autograder.judging.recorder import Recorder
+from autograder.judging.records.errors import Raised
+from autograder.judging.records.record import Record
+from autograder.judging.session import Judge
+from autograder.worker.execution import Failure
+from course.syllabus import find_lesson
+
+LESSON, EXERCISE = find_lesson("ch06_vjps"), "relu_vjp"
+
+
+def test_what_is_looked_up_is_what_the_check_would_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    def use(judge: Judge) -> None:
+        same, ran = SameAnswers(judge), []
+        items = judge.items_of(EXERCISE, True)
+        for item in items:
+            heard, recorder = Heard(judge.reference.local()), Recorder(judge.reference, otherwise=True)
+            record = judge.observe([item], heard)[0]
+            judge.observe([item], recorder)
+            same.learn(item, heard, recorder.calls(), record)
+        runs = [judge.reference.local(), *(judge.reference.mistaken(known) for known in judge.mistakes.of(EXERCISE))]
+        alone = [[record_as_data(record) for record in judge.observe(items, run)] for run in runs]
+        observe = Judge.observe
+        monkeypatch.setattr(Judge, "observe", lambda self, *args, **how: ran.append(1) or observe(self, *args, **how))
+        assert [[record_as_data(record) for record in same.observe(items, run)] for run in runs] == alone
+        first = len(ran)
+        assert first < len(runs) * len(items)
+        assert [[record_as_data(record) for record in same.observe(items, run)] for run in runs] == alone
+        assert len(ran) - first < first / 2
+        assert same.answers_as_right(items, runs[0])
+        assert not same.answers_as_right(items, runs[1])
+
+    with_judge(LESSON, use, only=EXERCISE, by_the_book=False)
+
+
+def test_a_change_that_a_timer_ended_is_not_in_the_book() -> None:
+    """A submission's endless call is one that took too long: it never gives what a timer of ours gives."""
+    endless = Record(ended_by=Raised("", Failure("TooLong", [], "", "", "", "")))
+    assert _was_interrupted(endless)
+    records = [Record(ended_by=Raised("", Failure("ValueError", [], "", "", "", ""))), endless]
+    candidate = Candidate("a slip", Evidence(2, lambda i, enough: records[i]))
+    assert _seen_of(candidate, [1, 0]) == []
+    assert _seen_of(candidate, [0]) == [seen_in_short(records[0])]
