@@ -59,13 +59,13 @@ def test_only_whole_books_of_releases_lie_beside_the_checks(
     beside = tmp_path / "answers.book"
     monkeypatch.setattr(Course, "answer_book", lambda self, slug: beside)
 
-    def released(name: str, seconds: float, **how: bool) -> bool:
+    def released(name: str, seconds: float, *, to_keep: bool = True) -> bool:
         monkeypatch.setenv(SLIP_SECONDS, f"{seconds}")
-        release(Course.at(), tmp_path / name, [LESSON.slug], say=lambda line: None, **how)
+        release(Course.at(), tmp_path / name, [LESSON.slug], beside=to_keep, say=lambda line: None)
         return beside.exists()
 
     assert not released("few", 2.5)
-    assert not released("pages", MOST_SECONDS, beside=False)
+    assert not released("pages", MOST_SECONDS, to_keep=False)
     assert released("all", MOST_SECONDS)
     assert written == [1, 2.5, MOST_SECONDS]
     monkeypatch.setenv(SLIP_SECONDS, "few")

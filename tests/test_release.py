@@ -30,6 +30,7 @@ SLUG = "ch01_computation_graph"
 ALL = f"{syllabus()[SLUG].points:g}"
 PARTS = ("autograder", "course", "exercises", "solutions")
 LONG = 40
+NO_BOOK = bz2.compress(b"")
 """Minimum length of searched lines for all lessons together, because many short lines also occur in the grader."""
 EVERYBODYS = {
     ("autograder/lessons/ch07_mlp_backprop/checks/train.py", "shifted = logits - logits.max(axis=1, keepdims=True)"),
@@ -155,7 +156,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The texts of a release of all lessons, without chapters, hints and answer books, which take long to write."""
     out = tmp_path_factory.mktemp("whole") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.authoring.release._answer_book", lambda *args: bz2.compress(b""))
+        patch.setattr("autograder.authoring.release.books_of", lambda _, slugs, **how: dict.fromkeys(slugs, NO_BOOK))
         release(Course.at(), out, say=lambda line: None)
     return _without_what_tells(dict(_texts(out)))
 
@@ -260,7 +261,7 @@ def test_pages_come_without_the_courses_own_answers(tmp_path: Path, monkeypatch:
     root = Course.at().root
     pages = property(lambda self: (tmp_path if self.root == root else self.root) / "html")
     monkeypatch.setattr("autograder.places.Places.pages", pages)
-    monkeypatch.setattr("autograder.authoring.release._answer_book", lambda *args: b"")
+    monkeypatch.setattr("autograder.authoring.release.books_of", lambda _, slugs, **how: dict.fromkeys(slugs, b""))
     out = tmp_path / "out"
     release(Course.at(), out, [SLUG], pages=True, say=lambda line: None)
     page = out / "html" / "_static" / "page"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from autograder.answerbook.records import record_as_data
@@ -23,7 +25,7 @@ LESSON, EXERCISE = find_lesson("ch06_vjps"), "relu_vjp"
 
 def test_what_is_looked_up_is_what_the_check_would_see(monkeypatch: pytest.MonkeyPatch) -> None:
     def use(judge: Judge) -> None:
-        same, ran = SameAnswers(judge), []
+        same, ran = SameAnswers(judge), list[int]()
         items = judge.items_of(EXERCISE, True)
         for item in items:
             heard, recorder = Heard(judge.reference.local()), Recorder(judge.reference, otherwise=True)
@@ -33,7 +35,12 @@ def test_what_is_looked_up_is_what_the_check_would_see(monkeypatch: pytest.Monke
         runs = [judge.reference.local(), *(judge.reference.mistaken(known) for known in judge.mistakes.of(EXERCISE))]
         alone = [[record_as_data(record) for record in judge.observe(items, run)] for run in runs]
         observe = Judge.observe
-        monkeypatch.setattr(Judge, "observe", lambda self, *args, **how: ran.append(1) or observe(self, *args, **how))
+
+        def counted(self: Judge, *args: Any, **how: Any) -> list[Record]:
+            ran.append(1)
+            return observe(self, *args, **how)
+
+        monkeypatch.setattr(Judge, "observe", counted)
         assert [[record_as_data(record) for record in same.observe(items, run)] for run in runs] == alone
         first = len(ran)
         assert first < len(runs) * len(items)
