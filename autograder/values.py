@@ -146,10 +146,15 @@ def _sequence_summary(value: tuple[Any, ...] | list[Any], show: bool, depth: int
         return text
     parts = [_summary(part, show, depth - 1) for part in value[:MAX_PARTS]]
     alike = {(isinstance(part, tuple), len(part)) if isinstance(part, tuple | list) else None for part in value}
-    if len(value) > 1 and len(alike) == 1 and None not in alike:
+    of_arrays = all(isinstance(part, np.ndarray) for part in value) and len(set(map(_kind_and_shape, value))) == 1
+    if len(value) > 1 and (of_arrays or (len(alike) == 1 and None not in alike)):
         return f"a {kind} of {len(value)}, each {parts[0]}"
     more = ", …" if len(value) > MAX_PARTS else ""
     return f"a {kind} of {len(value)}: {', '.join(parts)}{more}"
+
+
+def _kind_and_shape(array: np.ndarray) -> tuple[str, tuple[int, ...]]:
+    return dtype_of(array), array.shape
 
 
 def _dict_summary(value: dict[Any, Any], show: bool) -> str:

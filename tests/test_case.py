@@ -70,7 +70,7 @@ UNEQUAL: list[tuple[Any, Any, str]] = [
     ((A,), A, "dA is a tuple of 1: a float64 array of shape (2, 3); expected a float64 array of shape (2, 3)"),
     ("text", 1.0, "dA is the text 'text'; expected a number"),
     (A, None, "dA is a float64 array of shape (2, 3); expected None"),
-    (A, (A, A), "dA is a float64 array of shape (2, 3); expected a tuple of 2: a float64 array of shape (2, 3), a"),
+    (A, (A, A), "dA is a float64 array of shape (2, 3); expected a tuple of 2, each a float64"),
     ((A, A, A), (A, A), "dA is a tuple of 3; a tuple of 2 expected"),
     (A, {"W": A}, "dA is a float64 array of shape (2, 3); expected a dict"),
     (lambda g: g, A, "dA is a function; expected a float64 array"),
@@ -84,6 +84,9 @@ UNEQUAL: list[tuple[Any, Any, str]] = [
     (np.float64(3.0), 3, "dA is the float64 number 3; expected an integer"),
     (1 + 0j, 1.0, "dA is the complex number 1+0j; expected a number"),
     (1, "1", "dA is the integer 1; expected some text"),
+    ([], ["x.a", "x.b"], "dA is an empty list; ['x.a', 'x.b'] expected"),
+    (["x.a"], ["x.a", "x.b"], "dA is ['x.a']; ['x.a', 'x.b'] expected"),
+    ([], [A, A], "dA is an empty list; a list of 2 expected"),
     (0, None, "dA is the integer 0; expected None"),
     # shape
     (A.T, A, "dA has shape (3, 2); (2, 3) expected"),

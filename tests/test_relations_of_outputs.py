@@ -138,6 +138,33 @@ def test_other_outputs_need_not_show_the_relation_of_several_cases() -> None:
     assert likeliest_relations([totals[0], drawn], reference) == []
 
 
+def comparison(case: str, *outputs: tuple[Array, Array]) -> Comparison:
+    got, expected = zip(*outputs, strict=True)
+    call = Call("add_vjp", (("a", normal(9, seed=9)),))
+    return Comparison(got, expected, ("da", "db")[: len(got)], case, call, 1e-9, 0.0, ("wrong",))
+
+
+def test_which_outputs_are_right_is_said_only_if_the_shown_case_agrees() -> None:
+    """Readers were told "w is right" above a case in which w is wrong."""
+    x, y = normal(20, seed=3), normal(20, seed=4)
+    large = comparison("gaps in memory", (x, x), (y + x, y))
+    shown = comparison("a number", (x[:1] + 1, x[:1]), (y[:1] + 2, y[:1]))
+    reference = cast(Reference, None)
+    assert not any("right" in sentence for sentence in likeliest_relations([shown, large], reference))
+    alike = comparison("a number", (x[:1], x[:1]), (y[:1] + 2, y[:1]))
+    assert likeliest_relations([alike, large], reference) == ["da is right; db is not."]
+
+
+def test_a_relation_of_all_cases_names_no_case_or_the_one_with_the_shortest_name() -> None:
+    """The sentence began with an exotic case, though it was true of the simplest one as well."""
+    cases = {"a row": 8, "a matrix": 12, "a of three axes; g backwards with gaps in memory": 20}
+    some = [comparison(case, (-normal(n, seed=n), normal(n, seed=n))) for case, n in cases.items()]
+    reference = cast(Reference, None)
+    assert likeliest_relations(some, reference) == ["da has the wrong sign."]
+    first = comparison("a row", (normal(1, seed=7), normal(1)))
+    assert likeliest_relations([first, *some[1:]], reference) == ["On a matrix: da has the wrong sign."]
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**32),

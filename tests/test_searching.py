@@ -180,7 +180,7 @@ def test_a_known_mistake_beside_an_unknown_one_is_not_said_to_be_all(told: Calla
     other = "(x * x).sum(0) + (len(x) > 2) * np.sin(x)"
     message = told(("/ 4", "/ 2"), ("(x * x).sum(0)", other))
     assert message.startswith("First, it seems: It is divided by 2.")
-    assert "That gives the case below exactly, and not all of the others that fail.\ndx differs" in message
+    assert "This explains the case below exactly, but not every other case that fails.\ndx differs" in message
 
 
 def test_a_mistake_that_does_not_give_the_smallest_case_is_not_named(told: Callable[..., str]) -> None:

@@ -9,21 +9,14 @@ from autograder.diagnosis import Misconception
 from autograder.judging.explaining.diagnosis import Diagnosis
 
 ONE, OTHER, THIRD = (Misconception("softmax_vjp", name, f"This is {name}.") for name in ("one", "other", "third"))
+NOT_ALL = "This explains the case below exactly, but not every other case that fails."
 
 
 @pytest.mark.parametrize(
     ("message", "named", "wanted"),
     [
-        (
-            "First, it seems: This is one.\nThat gives the case below exactly, and not all of the others that fail.",
-            (),
-            TRUE,
-        ),
-        (
-            "First, it seems: This is third.\nThat gives the case below exactly, and not all of the others that fail.",
-            (),
-            FALSE,
-        ),
+        (f"First, it seems: This is one.\n{NOT_ALL}", (), TRUE),
+        (f"First, it seems: This is third.\n{NOT_ALL}", (), FALSE),
         ("This is third.", ("third",), TRUE),  # no visible check tells it from what was made
         ("dx is 1; 2 expected.", (), BY_NUMBERS),
     ],

@@ -365,6 +365,14 @@ def _in_a_line(value: Any, width: int, tensors: bool) -> str:
     return line if len(line) <= width else _in_words(value)
 
 
+def in_code(value: Any, width: int) -> str:
+    """A number or a small array as code; an array that takes more than `width` characters by dtype and shape."""
+    if _is_number(value):
+        return number(value)
+    line = _in_a_line(value, width, False)
+    return line if line.startswith("np.") and len(line) <= width else summarise(value)
+
+
 def _in_words(value: Any) -> str:
     """An array's kind and first entries; a number or text as code; anything else in words."""
     if not _is_array(value):

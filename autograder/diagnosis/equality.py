@@ -104,11 +104,12 @@ class _Comparison:
         return None if got is expected else self.kind(got, expected, name)
 
     def kind(self, got: Any, expected: Any, name: str) -> str:
-        if isinstance(got, tuple | list) and isinstance(expected, tuple | list) and literal(got) is None:
-            mine, theirs = (
-                f"a {'tuple' if isinstance(one, tuple) else 'list'} of {len(one)}" for one in (got, expected)
-            )
-            return f"{_is(name)} {mine}; {theirs} expected"
+        if isinstance(got, tuple | list) and isinstance(expected, tuple | list):
+            texts = literal(expected) if expected and all(isinstance(part, str) for part in expected) else None
+            if texts is not None:  # their kind alone says nothing
+                return f"{_is(name)} {(got and literal(got)) or _of_parts(got)}; {texts} expected"
+            if not got or literal(got) is None:
+                return f"{_is(name)} {_of_parts(got)}; {_of_parts(expected)} expected"
         return f"{_is(name)} {summarise(got)}; expected {self.words(expected)}"
 
     def words(self, expected: Any) -> str:
@@ -239,6 +240,11 @@ class _Comparison:
         if got == expected:
             return None
         return f"{_is(name)} {summarise(got)}; expected {summarise(expected)}"
+
+
+def _of_parts(value: Sequence[Any]) -> str:
+    kind = "tuple" if isinstance(value, tuple) else "list"
+    return f"a {kind} of {len(value)}" if value else f"an empty {kind}"
 
 
 def _is(name: str) -> str:

@@ -118,13 +118,27 @@ def _failing(names: Collection[str], items: list[pytest.Item], records: list[Rec
             yield record
 
 
-def with_technique(exercise: Exercise, lacking: Record, message: str, wrong: bool) -> str:
+def with_technique(
+    exercise: Exercise, lacking: Record, message: str, items: list[pytest.Item], records: list[Record]
+) -> str:
     """`message` with a sentence on why right values earn nothing without the exercise's technique.
 
-    `wrong`: whether `message` also reports wrong values.
+    That the exercise is about how it is done is said only if that failed: not of wrong values or shapes, and not of an
+    exception that ends other checks as well.
+
+    Args:
+        lacking: the record of a failing check of the technique.
+        records: of all checks of the exercise, `items`.
     """
+    others = [
+        record
+        for item, record in zip(items, records, strict=True)
+        if (check := identify(item)) and check.name not in exercise.technique
+    ]
+    wrong = any(not failure.property_only for record in others for failure in record.failures)
     way = f"{exercise.name} is about how it is done, and right values count only with that"
-    if _only_values_differ(lacking):
+    elsewhere = [record for record in others if not record.measured]
+    if _only_values_differ(lacking, elsewhere) or _raised_elsewhere(lacking, elsewhere):
         way = f"how {exercise.name} is done is measured on right values only"
     elif lacking.visible and lacking.asked and _ran_out(lacking.ended_by):
         in_time = " in time" if isinstance(lacking.ended_by, TimedOut) else ""
@@ -150,15 +164,44 @@ def _ran_out(ended_by: LearnerError | None) -> bool:
     return isinstance(ended_by, TimedOut | Crashed)
 
 
-def _only_values_differ(record: Record) -> bool:
-    """Whether only the numbers in result arrays are wrong, and everything else that the check measured is right."""
-    wrong = [
-        value
+def _only_values_differ(record: Record, elsewhere: Iterable[Record]) -> bool:
+    """Whether only what was returned is wrong, and everything else that the check measured is right.
+
+    A number may be a count of calls: it is a returned one if the `elsewhere` checks, of values alone, reject that too.
+    """
+    if record.ended_by is not None:
+        return False
+    properties = [failure for failure in record.failures if failure.property_only]
+    wrong = _wrong_values(record)
+    others = {name for one in elsewhere for name, _ in _wrong_values(one)}
+    return (
+        bool(record.failures)
+        and all(failure.of_values or failure.cost < 1 for failure in properties)
+        and all((isinstance(value, np.ndarray) and value.ndim > 0) or name in others for name, value in wrong)
+    )
+
+
+def _wrong_values(record: Record) -> list[tuple[str, object]]:
+    """The name and value of each output that is compared and wrong."""
+    return [
+        (name, value)
         for failure in record.failures
+        if not failure.property_only
         for name, value, expected in paired(failure.got, failure.expected, failure.names)
         if mismatch(value, expected, name=name, rtol=failure.rtol, atol=failure.atol) is not None
     ]
-    return bool(wrong) and all(isinstance(value, np.ndarray) and value.ndim > 0 for value in wrong)
+
+
+def _raised_elsewhere(record: Record, elsewhere: Iterable[Record]) -> bool:
+    """Whether the exception that ended a visible check also ends another one, raised at the same place."""
+    if not isinstance(record.ended_by, Raised) or record.failures or not record.visible or _ran_out(record.ended_by):
+        return False
+    mine = record.ended_by.failure
+    return any(
+        isinstance(one.ended_by, Raised)
+        and (one.ended_by.failure.kind, one.ended_by.failure.place) == (mine.kind, mine.place)
+        for one in elsewhere
+    )
 
 
 def ungradable(exercise: Exercise, message: str, status: ExerciseStatus = "error") -> ExerciseResult:

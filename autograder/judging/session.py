@@ -20,7 +20,6 @@ from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.checking.plugin import Checks, NoRows, identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.checking.salt import fingerprint
-from autograder.judging.explaining.attribution import has_wrong_values
 from autograder.judging.explaining.diagnosis import Diagnosis
 from autograder.judging.explaining.known_mistakes import KnownMistakes
 from autograder.judging.explaining.mended import NOT_MENDED, Mended
@@ -274,14 +273,10 @@ class Judge:
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
         lacking = without_technique(exercise, items, records)
-        if lacking is not None and status_of(records, share) != "missing":
-            wrong = any(
-                has_wrong_values(record)
-                for item, record in zip(items, records, strict=True)
-                if (check := identify(item)) and check.name not in exercise.technique
-            )
-            if earned_share(replace(exercise, technique=()), items, records):  # otherwise lacking it has cost nothing
-                diagnosis = replace(diagnosis, message=with_technique(exercise, lacking, diagnosis.message, wrong))
+        written = status_of(records, share) != "missing"
+        if lacking and written and earned_share(replace(exercise, technique=()), items, records):  # it costs points
+            message = with_technique(exercise, lacking, diagnosis.message, items, records)
+            diagnosis = replace(diagnosis, message=message)
         return ExerciseResult(
             name=exercise.name,
             points=round(exercise.points * share, 2),

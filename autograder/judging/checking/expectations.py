@@ -64,21 +64,25 @@ def expect_close(
     record.note(Comparison(got, expected, names, case, call, rtol, atol, problems, cost=cost))
 
 
-def expect(condition: bool, message: str, *, case: str = "", instead: str = "") -> None:
+def expect(condition: bool, message: str, *, case: str = "", instead: str = "", of_values: bool = False) -> None:
     """Expect a property; `message` says what is wrong if it does not hold.
 
-    `instead` says in which way it fails. This tells mistakes apart where nothing else is compared.
+    Args:
+        instead: says in which way it fails. This tells mistakes apart where nothing else is compared.
+        of_values: whether the property is one of what was returned, in a check of the technique.
     """
-    _expect_property(bool(condition), bool(condition) or instead, message, case)
+    _expect_property(bool(condition), bool(condition) or instead, message, case, of_values)
 
 
-def _expect_property(condition: bool, got: Any, message: str, case: str) -> None:
+def _expect_property(condition: bool, got: Any, message: str, case: str, of_values: bool = False) -> None:
     """Record whether a property holds; `got` distinguishes the ways in which it can fail."""
     record = current_record()
     call = record.calls[-1] if record.calls else None
     problems = () if condition else (message,)
-    comparison = Comparison(got, True, (), case, call, 0.0, 0.0, problems, property_only=True, place=_place_in_check())
-    record.note(comparison)
+    place = _place_in_check()
+    record.note(
+        Comparison(got, True, (), case, call, 0.0, 0.0, problems, property_only=True, place=place, of_values=of_values)
+    )
 
 
 def expect_raises(

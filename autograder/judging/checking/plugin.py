@@ -185,4 +185,4 @@ def _unusable(record: Record) -> Comparison:
     call = record.calls[-1] if record.calls else None
     what = f"what {call.function} returned" if call else "the answer"
     problem = f"The check could not use {what} ({record.raised}). See the contract for what it returns."
-    return Comparison(False, True, (), "", call, 0.0, 0.0, (problem,), property_only=True)
+    return Comparison(False, True, (), "", call, 0.0, 0.0, (problem,), property_only=True, of_values=True)

@@ -17,6 +17,7 @@ from autograder.judging.explaining.contrasts import contrast
 from autograder.judging.explaining.evidence import Evidence
 from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.relations import likeliest_relations
+from autograder.judging.explaining.right_answers import right_answer
 from autograder.judging.explaining.shown_case import call_shown, case_of, code_of, smallest_case
 from autograder.judging.records.errors import Crashed, Missing, Raised, TimedOut
 from autograder.judging.records.record import CHANGED, Call, Comparison, Record
@@ -104,7 +105,9 @@ def diagnose(
         lines.append(str(shown.ended_by or "The check compared nothing."))
         if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
             called = shown.calls[-1]
-            lines += call_shown(called, [], shown, reference, _room(lines, last), case=shown.asked)
+            expected = right_answer(called, reference) if isinstance(shown.ended_by, Raised) else []
+            room = _room([*lines, *expected], last)
+            lines += [*call_shown(called, [], shown, reference, room, case=shown.asked), *expected]
     else:
         problems = list(first.problems)
         more = len(problems) - MOST_PROBLEMS

@@ -44,10 +44,37 @@ def likeliest_relations(failures: list[Comparison], reference: Reference) -> lis
     alike = [other for other in said if other[0].names == failure.names]
     compared = alike if sum(bool(found) for _, found in alike) >= SEVERAL else said
     everywhere = [sentence for sentence in chosen if all(_holds(sentence, failure, *other) for other in compared)]
+    # which outputs are right is seen in every case, the one that is shown included
+    same_outputs = all(_wrong_outputs(one) == _wrong_outputs(failure) for one in failures if one.names == failure.names)
+    everywhere = [sentence for sentence in everywhere if same_outputs or not _RIGHT_AND_WRONG.search(sentence)]
     if failure is failures[0] or not failure.case or not everywhere:
         return everywhere
-    # on one line, because the case shown below may have other wrong outputs
-    return [f"On {in_a_row(failure.case).removeprefix('on ')}: {' '.join(everywhere)}"]
+    return _of_the_shown_case(everywhere, failures[0], reference) or _qualified(everywhere, failure, said)
+
+
+def _of_the_shown_case(everywhere: list[str], shown: Comparison, reference: Reference) -> list[str]:
+    """The sentences with the numbers of the case that is shown; none if one of them does not hold there."""
+    there = {_kind_of(sentence): sentence for sentence in reversed(_relations(shown, reference))}
+    right_and_wrong = [sentence for sentence in everywhere if _RIGHT_AND_WRONG.search(sentence)]
+    there |= {_kind_of(sentence): sentence for sentence in right_and_wrong}
+    found = [there.get(_kind_of(sentence), "") for sentence in everywhere]
+    return found if all(found) else []
+
+
+def _qualified(everywhere: list[str], failure: Comparison, said: list[tuple[Comparison, list[str]]]) -> list[str]:
+    """The sentences with the case that has them, on one line; of several cases the one with the shortest name.
+
+    The case that is shown below may have other wrong outputs.
+    """
+    of_case = {
+        one.case: [sentence for sentence in found if any(_kind_of(sentence) == _kind_of(other) for other in everywhere)]
+        for one, found in said
+        if one.case and one.names == failure.names
+    }
+    of_case = {case: found for case, found in of_case.items() if len(found) == len(everywhere)}
+    case = min(of_case, key=len, default=failure.case)
+    sentences = of_case.get(case, everywhere)
+    return [f"On {in_a_row(case).removeprefix('on ')}: {' '.join(sentences)}"]
 
 
 def _holds(sentence: str, of: Comparison, other: Comparison, found: list[str]) -> bool:

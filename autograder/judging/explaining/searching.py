@@ -333,7 +333,9 @@ def _first_of_several(
     }
     if len(alike) != 1:
         return None
-    message = f"First, it seems: {alike.pop()}\nThat gives the case below exactly, and not all of the others that fail."
+    message = (
+        f"First, it seems: {alike.pop()}\nThis explains the case below exactly, but not every other case that fails."
+    )
     return Explanation(message, shown=mine)
 
 

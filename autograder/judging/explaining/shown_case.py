@@ -30,7 +30,8 @@ def smallest_case(first: Comparison, record: Record, reference: Reference, room:
 
 def _sentence_gives_both(got: Any, expected: Any) -> bool:
     """Whether the sentence about an output already gives both values, as it does for two numbers or two texts."""
-    return all(isinstance(one, str) or (is_numeric(one) and not np.ndim(one)) for one in (got, expected))
+    texts = all(isinstance(one, list) and all(isinstance(part, str) for part in one) for one in (got, expected))
+    return texts or all(isinstance(one, str) or (is_numeric(one) and not np.ndim(one)) for one in (got, expected))
 
 
 def call_shown(

@@ -48,6 +48,8 @@ class Comparison:
     """One sentence for each wrong output; empty if all are right."""
     property_only: bool = False
     """Whether `got` is a truth value that the check computed, or the kind of an exception, not a returned value."""
+    of_values: bool = False
+    """Whether such a property is one of what was returned, as its shapes are, and not of how it came about."""
     cost: float = 1.0
     """Share of the exercise that the problem may cost; less than 1 if the values are right."""
     place: tuple[str, int] = ("", 0)

@@ -277,3 +277,16 @@ reflected_division_by_minus_one = mistake(
     where="Dual.__rtruediv__",
     says="other / self multiplies by −self. It is other · self⁻¹: self ** -1, or lift(other) / self.",
 )
+powers_by_the_logarithm_unless_whole = mistake(
+    "Dual",
+    {
+        "if not isinstance(other, Dual):  # no logarithm here: the base may be negative or 0": (
+            "if isinstance(other, float) and other != 0:\n"
+            "    return (self.log() * other).exp()\n"
+            "if not isinstance(other, Dual):"
+        )
+    },
+    where="Dual.__pow__",
+    says="An exponent that is a float goes through exp(n log x), which a negative base or 0 does not allow: x ** 3.0 "
+    "is as good as x ** 3. The rule n x^(n − 1) needs no logarithm, for any number n.",
+)

@@ -18,6 +18,12 @@ ONE_PART_ONLY = (
 )
 
 
+LAYER10 = (
+    "startswith('layer1') is true of layer10.weight as well. A prefix ends where a part of the name ends: compare with "
+    "a dot at the end of both."
+)
+
+
 def _matching_where(condition):
     """An edit: another comparison of a name with the prefix."""
     return {MATCHING: f"matching = {{parameter for name, parameter in names if {condition}}}"}
@@ -36,8 +42,13 @@ def _changing_the_modules(change):
 layer10_frozen_too = mistake(
     "freeze",
     _matching_where("name.startswith(prefix)"),
-    says="startswith('layer1') is true of layer10.weight as well. A prefix ends where a part of the name ends: "
-    "compare with a dot at the end of both.",
+    says=LAYER10,
+)
+
+layer10_frozen_too_without_the_dot = mistake(
+    "freeze",
+    _matching_where("name.startswith(stem)"),
+    says=LAYER10,
 )
 
 anywhere_in_the_name = mistake(

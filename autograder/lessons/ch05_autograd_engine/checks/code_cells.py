@@ -32,7 +32,10 @@ def expect_answers(got, expected, *, case, by_hook=False, **tolerance):
     own_tape = isinstance(got, dict) and got.get("own_tape") is True
     if changed:
         names = " and ".join(map(str, changed))
-        message = f"{current_record().exercise} changed {names}. Work on a copy: the caller still needs the original."
+        message = (
+            f"{current_record().exercise} changed {names}, which others still need. Write only into arrays that you "
+            "made: a += b changes a for all who hold it, a = a + b makes a new array."
+        )
         if by_hook:
             message = f"The hook wrote into its argument, and so changed {names}: give each hook a copy."
         expect(False, message, case=case)

@@ -53,7 +53,7 @@ def test_record(learner, reference, rng):
     for case, code in programs.items():
         leaves = {"a": rng.normal(size=2), "b": rng.normal(size=2)}
         given = {"data": rng.normal(size=2), "g": rng.normal(size=2)}
-        ask = ["y.data", "bool(y.requires_grad)", "y.grad", "[edge[1](g) for edge in y.edges]"]
+        ask = ["y.data", "bool(y.requires_grad)", "y.grad", "len(y.edges)", "[edge[1](g) for edge in y.edges]"]
         ask += ["[edge[0] is a for edge in y.edges]", "[edge[0] is b for edge in y.edges]"]
         expected = reference.scenario.run(code, leaves, ask, given)
         expect_answers(run(learner, code, leaves, ask, given), expected, case=case, **EXACT)

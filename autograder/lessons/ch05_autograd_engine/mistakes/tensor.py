@@ -47,6 +47,13 @@ requires_grad_stops = mistake(
     says="Results never require a gradient, so nothing above them is recorded: in `record`, the result "
     "requires one if one of the parents does.",
 )
+edges_not_kept = mistake(
+    "Tensor",
+    {"result.edges = kept": ""},
+    where="record",
+    says="`record` returns a Tensor whose edges are empty: the backward pass would end there. Keep them in it: "
+    "result.edges = the tuple of the pairs whose parent requires a gradient.",
+)
 requires_grad_of_all = mistake(
     "Tensor",
     {KEEP: "kept = edges if Tensor.recording and all(edge[0].requires_grad for edge in edges) else ()"},

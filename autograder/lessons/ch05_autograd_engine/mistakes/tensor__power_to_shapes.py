@@ -280,6 +280,17 @@ transpose_always_reversed = mistake(
     where="transpose",
     says="The gradient's axes are reversed, whatever the axes were. It has to go back by the inverse permutation.",
 )
+transpose_swaps_the_last_two = mistake(
+    "Tensor",
+    {
+        "axes = axes or range(x.data.ndim)[::-1]": (
+            "axes = axes or (*range(x.data.ndim - 2), *range(x.data.ndim)[-2:][::-1])"
+        )
+    },
+    where="transpose",
+    says="Without axes the last two are swapped, as matmul's VJPs need it. `transpose()` and `T` reverse all axes, as "
+    "NumPy's do: (2, 3, 4) becomes (4, 3, 2).",
+)
 select_counts_once = mistake(
     "Tensor",
     {"np.add.at(dx, index, g)": "dx[index] = g"},

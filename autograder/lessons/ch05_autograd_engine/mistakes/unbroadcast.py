@@ -70,3 +70,19 @@ def axes_of_the_padded_shape(g, shape):
         if axis < g.ndim:
             g = g.sum(axis=axis, keepdims=True)
     return g
+
+
+OVER_THE_BATCH = (
+    "g is summed over axis 0, the batch, and over nothing else. That is right for a bias alone, shape (d,) under (n, "
+    "d). Sum over every axis that shape lacks, and, with keepdims=True, over each axis where shape has a 1 and g has "
+    "more."
+)
+over_the_batch = mistake(
+    "unbroadcast",
+    {EQUAL_SHAPES: "return g.sum(axis=0) if g.ndim > len(shape) else g"},
+    says=OVER_THE_BATCH,
+)
+over_axis_0_unless_equal = mistake(
+    "unbroadcast", {EQUAL_SHAPES: "return g if g.shape == shape else g.sum(axis=0)"}, says=OVER_THE_BATCH
+)
+always_over_axis_0 = mistake("unbroadcast", {EQUAL_SHAPES: "return g.sum(axis=0)"}, says=OVER_THE_BATCH)

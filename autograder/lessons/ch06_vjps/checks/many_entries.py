@@ -28,7 +28,7 @@ def check_many_entries(learner, reference, rng, name):
         shapes, some = learner.scenario.shapes(name, seed), learner.scenario.entries(name, places)
     wanted, expected = reference.scenario.shapes(name, seed), reference.scenario.entries(name, places)
     said = f"{name} returned {_listed(shapes)}; for each input its gradient expected: {_listed(wanted)}"
-    expect(shapes == wanted, said, case=case)
+    expect(shapes == wanted, said, case=case, of_values=True)
     if shapes == wanted and some:
         names = tuple(f"gradient {number} at {PLACES} places" for number in range(1, len(inputs) + 1))
         expect_close(tuple(some), tuple(expected), names=names, case=case, rtol=1e-7, atol=1e-9)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from autograder.diagnosis import mistake
 from autograder.lessons.ch06_vjps.mistakes.broadcasting import (
     ADD,
+    ALWAYS_AXIS_0,
     LEADING_AXES_ONLY,
+    MEANT,
     STRETCHED_LEFT,
     STRETCHED_LOST,
     STRETCHED_SUMMED,
@@ -43,7 +45,7 @@ add_mean_instead_of_sum = mistake(
             "return da.astype(a.dtype), db.astype(b.dtype)"
         )
     },
-    says="You average over the broadcast axes. Every use of an operand adds its gradient: sum, do not take the mean.",
+    says=MEANT,
 )
 add_ignores_g = mistake(
     "add_vjp",
@@ -55,4 +57,14 @@ add_dtype_of_g = mistake(
     {STRETCHED_SUMMED: "return g.sum(axis=stretched, keepdims=True)"},
     where="unbroadcast",
     says="Both gradients have the dtype of g. Each needs the dtype of its own operand: da that of a, db that of b.",
+)
+add_b_over_axis_0 = mistake("add_vjp", {ADD: "return g, g.sum(axis=0)"}, says=ALWAYS_AXIS_0)
+add_b_over_axis_0_in_its_dtype = mistake(
+    "add_vjp", {ADD: "return g.astype(a.dtype), g.sum(axis=0).astype(b.dtype)"}, says=ALWAYS_AXIS_0
+)
+add_like_mul = mistake(
+    "add_vjp",
+    {ADD: "return unbroadcast(g * b, a), unbroadcast(g * a, b)"},
+    says="g is multiplied by the other operand: this is the VJP of a product. A sum passes g on as it is; only the "
+    "broadcast axes are summed.",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.diagnosis import mistake
-from autograder.lessons.ch06_vjps.mistakes.broadcasting import LEADING_AXES_ONLY
+from autograder.lessons.ch06_vjps.mistakes.broadcasting import AVERAGED, LEADING_AXES_ONLY
 
 DA = "dA = g @ B.swapaxes(-1, -2)"
 DB = "dB = A.swapaxes(-1, -2) @ g"
@@ -47,4 +47,11 @@ matmul_b_always_summed = mistake(
     {MATMUL: "return unbroadcast(dA, A), dB.sum(axis=tuple(range(dB.ndim - 2))).astype(B.dtype)"},
     says="dB is summed over all leading axes, even those that B has itself. Sum only what broadcasting added or "
     "stretched.",
+)
+matmul_mean_instead_of_sum = mistake(
+    "matmul_vjp",
+    AVERAGED,
+    where="unbroadcast",
+    says="You average over the leading axes that were broadcast. A matrix that the whole stack uses gets the sum of "
+    "all its gradients, not the mean.",
 )

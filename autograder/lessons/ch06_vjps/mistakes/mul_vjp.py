@@ -5,7 +5,10 @@ from __future__ import annotations
 from autograder.diagnosis import mistake
 from autograder.lessons.ch06_vjps.mistakes.broadcasting import (
     ADD,
+    ALWAYS_AXIS_0,
+    AVERAGED,
     LEADING_AXES_ONLY,
+    MEANT,
     STRETCHED_LEFT,
     STRETCHED_LOST,
     WITHOUT_KEEPDIMS,
@@ -56,4 +59,9 @@ mul_divided_product = mistake(
     "mul_vjp",
     {MUL: "y = a * b\nreturn unbroadcast(g * y / a, a), unbroadcast(g * y / b, b)"},
     says="The other operand is taken as y / a, which is 0 / 0 where a is 0. Multiply by the operand itself.",
+)
+mul_mean_instead_of_sum = mistake("mul_vjp", AVERAGED, where="unbroadcast", says=MEANT)
+mul_b_over_axis_0 = mistake("mul_vjp", {MUL: "return g * b, (g * a).sum(axis=0)"}, says=ALWAYS_AXIS_0)
+mul_b_over_axis_0_in_its_dtype = mistake(
+    "mul_vjp", {MUL: "return (g * b).astype(a.dtype), (g * a).sum(axis=0).astype(b.dtype)"}, says=ALWAYS_AXIS_0
 )

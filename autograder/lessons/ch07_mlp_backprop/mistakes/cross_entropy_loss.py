@@ -108,3 +108,22 @@ softmax_over_the_batch = mistake(
     },
     says="The softmax ran over the batch (axis 0). Each row is one example: axis 1, with keepdims.",
 )
+LOSS_AFTER_SUBTRACTING = (
+    "The loss is read from p after 1 was subtracted at the targets, so it is about p − 1. Compute the loss first, or "
+    "subtract in a copy: d = p is the same array, d = p.copy() is another one."
+)
+loss_after_subtracting = mistake(
+    "cross_entropy_loss",
+    {NEGATIVE_LOG: "loss = -np.log(np.exp(log_p)[rows, targets] - 1).mean()"},
+    says=LOSS_AFTER_SUBTRACTING,
+)
+loss_after_subtracting_by_size = mistake(
+    "cross_entropy_loss",
+    {NEGATIVE_LOG: "loss = -np.log(np.abs(np.exp(log_p)[rows, targets] - 1)).mean()"},
+    says=LOSS_AFTER_SUBTRACTING,
+)
+loss_after_subtracting_with_an_epsilon = mistake(
+    "cross_entropy_loss",
+    {NEGATIVE_LOG: "loss = -np.log(np.abs(np.exp(log_p)[rows, targets] - 1) + 1e-300).mean()"},
+    says=LOSS_AFTER_SUBTRACTING,
+)

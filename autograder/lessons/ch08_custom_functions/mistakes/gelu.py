@@ -167,3 +167,10 @@ gelu_constants_in_float32 = mistake(
     says="Constants of torch.tensor(…) are float32, and right to 8 digits only, which float64 and gradcheck notice. "
     "Take math.sqrt(2) and math.pi.",
 )
+gelu_reciprocal_of_the_density = mistake(
+    "GELU",
+    {PDF: "pdf = 1 / (math.sqrt(2 * math.pi) * torch.exp(0.5 * x * x))"},
+    says="The density is written with exp(x²/2) in the denominator, which overflows to inf where |x| is large. 1 / "
+    "inf is the right 0, but differentiated again it is 0 · inf, nan. Write exp(−x²/2): it becomes 0, and so does "
+    "its derivative.",
+)

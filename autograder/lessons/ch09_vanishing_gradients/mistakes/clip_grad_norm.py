@@ -161,3 +161,15 @@ norm_not_returned = mistake(
     {UNCLIPPED: "return list(grads)", CLIPPED: "return [grad * (max_norm / total_norm) for grad in grads]"},
     says="Only the gradients were returned. The norm before clipping comes with them.",
 )
+each_by_itself_with_an_epsilon = mistake(
+    "clip_grad_norm",
+    {
+        f"{BELOW}\n{UNCLIPPED}": "",
+        CLIPPED: """\
+norms = [grad.double().norm().item() for grad in grads]
+return [grad * min(1.0, max_norm / (norm + 1e-6)) for grad, norm in zip(grads, norms)], total_norm""",
+    },
+    says="Two things. Each gradient was clipped by its own norm, which changes the direction of the step: one norm "
+    "of all of them, one factor for all. And there is an epsilon in the denominator, so the clipped norm is less "
+    "than max_norm: leave it out.",
+)

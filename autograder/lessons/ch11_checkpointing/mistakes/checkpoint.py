@@ -174,3 +174,16 @@ one_place_for_all = mistake(
     says="fn is kept in a place that all checkpoints share, so every backward runs the last one's. Keep it on ctx.",
     where="Recompute",
 )
+one_leaf_for_each_tensor = mistake(
+    "checkpoint",
+    {
+        "args = list(ctx.args)": "args, leaves = list(ctx.args), {}",
+        DETACH: (
+            "key = tensor.data_ptr(), tensor.shape, tensor.stride()\n"
+            "args[i] = leaves.setdefault(key, tensor.detach().requires_grad_(ctx.needs_input_grad[2 + i]))"
+        ),
+    },
+    says="A tensor that is passed twice, as in fn(x, x), becomes one leaf. Its .grad is the sum over both places; you "
+    "return that sum for each of them, and autograd adds the two: twice as much. Make a leaf for each place.",
+    where="Recompute",
+)

@@ -165,6 +165,13 @@ not_rounded_up = mistake(
     says="The longest segment has ⌈L / n⌉ layers: with L / n, not rounded up, segments look shorter than they are.",
     where="checkpointing",
 )
+rounded_down = mistake(
+    "measure",
+    {NEED: "return n * x.nbytes + n_layers // n * layer_bytes(stack)"},
+    says="The longest segment has ⌈L / n⌉ layers. L // n rounds down, so for n that does not divide L segments look "
+    "shorter than the longest is, and a wrong n looks best.",
+    where="checkpointing",
+)
 copies_count = mistake(
     "measure",
     {f"with live.not_counting():\n{COPY}": COPY},

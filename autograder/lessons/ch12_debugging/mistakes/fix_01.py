@@ -10,7 +10,8 @@ as_handed_out_01 = mistake(
     {ZERO: ""},
     says=as_handed_out(
         "the loss falls and rises in waves",
-        "Print the norm of a parameter's .grad before and after each backward().",
+        "Print the norm of a parameter's .grad before and after each backward(). "
+        "(.grad belongs to the parameter: another optimizer finds the same one.)",
     ),
 )
 smaller_rate_01 = mistake("fix_01", {ZERO: "", **with_rate(0.1)}, says=SMALLER)

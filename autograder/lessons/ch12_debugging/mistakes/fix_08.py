@@ -15,7 +15,7 @@ as_handed_out_08 = mistake(
     {LOG_P: LOG_OF_P},
     says=as_handed_out(
         "the loss is nan where an action is forbidden",
-        "Print p, log_p and p * log_p of such a row.",
+        "Print p, log_p and p * log_p of such a row. (A fill of another size changes nothing as long as p is 0 there.)",
     ),
 )
 nan_replaced = mistake(

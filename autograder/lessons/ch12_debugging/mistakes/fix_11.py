@@ -13,6 +13,13 @@ PLAIN = {**UNSCALED, SCALE: "(total / n_tokens).backward()"}
 AUTOCAST = 'with torch.autocast("cpu", dtype=torch.float16):'
 
 
+TOO_LARGE = (
+    "Nothing underflows, but step() gets gradients that are thousands of times too large: the loss was multiplied, or "
+    "not divided by n_tokens, and the gradients were not divided again before the step. Adam forgives most of that, "
+    "but its eps is then too small beside them, and clipping or weight decay would go wrong."
+)
+
+
 def _by_hand(scale, divided=True):
     step = f"for parameter in model.parameters():\n    parameter.grad /= {scale}\noptimizer.step()"
     return {
@@ -46,8 +53,7 @@ in_bfloat16 = mistake(
 not_divided_again = mistake(
     "fix_11",
     _by_hand("2.0**16", divided=False),
-    says="The loss was scaled and the gradients were not divided again. Adam forgives most of that, but not its eps,"
-    " which is then 65,536 times too small, and clipping or weight decay would not.",
+    says=TOO_LARGE,
 )
 factor_too_small = mistake(
     "fix_11",
@@ -79,8 +85,7 @@ scaled_after_backward = mistake(
 never_normalised = mistake(
     "fix_11",
     {**UNSCALED, SCALE: "total.backward()"},
-    says="The division by n_tokens is gone. Nothing underflows; but the gradients are those of another loss, some ten "
-    "million times as large, and all machines together would add up to it.",
+    says=TOO_LARGE,
 )
 
 much_larger_rate_11 = mistake(

@@ -65,7 +65,7 @@ gradient_times_v = mistake(
 )
 diagonal_only = mistake(
     "hvp",
-    {SECOND: f"{SECOND.replace(', v.detach()', ', torch.ones_like(x)')} * v"},
+    {SECOND: f"{SECOND.replace(', v.detach()', ', torch.ones_like(x)')} * v.detach()"},
     says="The sums of H's rows are multiplied by v, entry by entry: right only where H is diagonal. v belongs into the "
     "second pass, as its upstream gradient.",
 )

@@ -98,3 +98,9 @@ graph_behind_zeros = mistake(
     {EMPTY: EMPTY.replace("torch.zeros_like(parameter)", "0 * parameter")},
     says="0 * parameter has a graph, and so does the .grad. torch.zeros_like(parameter) has none.",
 )
+nan_hidden_on_every_rank = mistake(
+    "all_reduce_gradients",
+    {EMPTY: f"{EMPTY}\nparameter.grad = torch.nan_to_num(parameter.grad)"},
+    says="nan_to_num is applied to the gradients of all ranks, so a real nan or inf becomes a number, and nobody "
+    "sees it. Only the nan of a rank without rows means nothing: put zeros there, where n_local is 0.",
+)

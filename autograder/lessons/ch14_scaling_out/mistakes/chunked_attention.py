@@ -144,3 +144,9 @@ output_divided = mistake(
     {OUT: "out = (out / rescale).nan_to_num(nan=0.0, posinf=0.0) + p @ values"},
     says="The sum of values is divided by exp(old − new). It is multiplied by that, as the sum of exponentials is.",
 )
+keys_copied = mistake(
+    "chunked_attention",
+    {SCALE: f"{SCALE}\nk = k.clone()"},
+    says="All keys or values are copied before or during the loop (scaled, transposed and made contiguous, converted). "
+    "With one query that copy alone is larger than the limit. Take a block out of k and v, and change only that.",
+)
