@@ -64,6 +64,16 @@ def backward(params, cache, dout):
     return {"W1": KEPT["X"].T @ d, "b1": d.sum(0), "W2": H.T @ dout, "b2": dout.sum(0)}
 """
 
+OWN_CACHE = """
+def forward(params, X, activation="relu"):
+    Z = X @ params["W1"] + params["b1"]
+    H = {"relu": lambda z: np.maximum(z, 0), "tanh": np.tanh, "sigmoid": lambda z: 1 / (1 + np.exp(-z))}[activation](Z)
+    return H @ params["W2"] + params["b2"], (X, Z, H)
+
+def backward(params, cache, dout):
+    raise ValueError(len(cache))
+"""
+
 
 @pytest.mark.parametrize(
     ("slug", "name", "code", "says"),
@@ -75,6 +85,7 @@ def backward(params, cache, dout):
         ("ch02_chain_rule", "jvp_chain", FROM_THE_FIRST, "an empty chain:\n  Ws = []"),
         ("ch02_chain_rule", "jvp_chain", FROM_THE_FIRST, "\nExpected there: np.array(["),
         ("ch07_mlp_backprop", "cross_entropy_loss", LOSS_TOO_LATE, "is read from p after 1 was subtracted"),
+        ("ch07_mlp_backprop", "backward", OWN_CACHE, "backward raised ValueError: 3"),
         ("ch07_mlp_backprop", "backward", GLOBAL_CACHE, "Each call of forward overwrites the arrays"),
     ],
 )

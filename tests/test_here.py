@@ -19,6 +19,7 @@ from autograder.judging.here import graded_here
 from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
 from autograder.submission import Submission, parse_submission
+from autograder.worker.execution import Program
 from course.syllabus import find_lesson
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -166,3 +167,12 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     assert {name for name, (status, *_) in right.items() if status == "passed"} == of_numpy
     assert {name for name, (status, *_) in wrong.items() if status == "passed"} == of_numpy - {"reverse_sweep"}
     assert "+=" in wrong["reverse_sweep"][2]
+
+
+def test_a_cell_that_shortens_tracebacks_still_has_its_failures_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "tracebacklimit", 1000, raising=False)
+    text = "import sys\nsys.tracebacklimit = 1\n\ndef f():\n    return g()\n\ndef g():\n    return 1 / 0\n\nf()\n"
+    told = Program("shortened").run_cell(text, "cell 1", 0)
+    assert told is not None
+    assert (told.kind, told.line) == ("ZeroDivisionError", "return 1 / 0")
+    assert told.place.endswith("line 8")

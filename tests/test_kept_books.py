@@ -10,7 +10,7 @@ import pytest
 from autograder.answerbook.book import AnswerBook
 from autograder.authoring import answer_books, kept_books
 from autograder.authoring.answer_books import MOST_SECONDS, Written
-from autograder.authoring.books_of_lessons import SLIP_SECONDS
+from autograder.authoring.books_of_lessons import SLIP_SECONDS, books_of
 from autograder.authoring.release import release
 from autograder.authoring.tree import AuthoringError, Course
 from course.syllabus import find_lesson
@@ -50,6 +50,22 @@ def test_other_packages_write_another_book(written: list[float], monkeypatch: py
     before = kept_books.read_kept(LESSON, slip_seconds=1).version
     monkeypatch.setattr(kept_books, "installed", lambda: "another Python")
     assert kept_books.read_kept(LESSON, slip_seconds=1).version != before
+
+
+def test_a_checkout_that_cannot_be_written_gets_its_books_all_the_same(
+    written: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are not kept; and the command says which exercises they have no slips of."""
+    (tmp_path / "full").write_text("")
+    monkeypatch.setattr(kept_books, "FOLDER", tmp_path / "full" / "kept")
+    monkeypatch.setattr(Course, "answer_book", lambda self, slug: tmp_path / "none" / "answers.book")
+    monkeypatch.setenv(SLIP_SECONDS, "2.5")
+    said: list[str] = []
+    books = books_of(Course.at(), [LESSON.slug], say=said.append)
+    assert AnswerBook.from_bytes(books[LESSON.slug]).version == "2"
+    assert written == [1, 2.5]
+    assert said[0].startswith("Answer books of ch01:")
+    assert said[1].startswith(f"{LESSON.slug}: slips or pairs of mistakes take too long to try, and are not named, in ")
 
 
 def test_only_whole_books_of_releases_lie_beside_the_checks(

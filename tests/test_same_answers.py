@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 from autograder.answerbook.records import record_as_data
 from autograder.answerbook.variants import seen_in_short
-from autograder.authoring.answer_books import _seen_of, _was_interrupted
+from autograder.authoring.answer_books import TRIED, _seen_of, _seen_of_all, _was_interrupted
 from autograder.authoring.same_answers import Heard, SameAnswers
 from autograder.collection import with_judge
 from autograder.judging.explaining.evidence import Evidence
@@ -46,6 +47,12 @@ def test_what_is_looked_up_is_what_the_check_would_see(monkeypatch: pytest.Monke
         assert first < len(runs) * len(items)
         assert [[record_as_data(record) for record in same.observe(items, run)] for run in runs] == alone
         assert len(ran) - first < first / 2
+        same.forget_wrong()
+        counts = [len(ran)]
+        for run in runs[:2]:
+            same.observe(items, run)
+            counts.append(len(ran))
+        assert counts[1] - counts[0] < counts[2] - counts[1], "the solution's answers are known still"
         assert same.answers_as_right(items, runs[0])
         assert not same.answers_as_right(items, runs[1])
 
@@ -60,3 +67,25 @@ def test_a_change_that_a_timer_ended_is_not_in_the_book() -> None:
     candidate = Candidate("a slip", Evidence(2, lambda i, enough: records[i]))
     assert _seen_of(candidate, [1, 0]) == []
     assert _seen_of(candidate, [0]) == [seen_in_short(records[0])]
+
+
+@pytest.mark.parametrize(
+    ("endless", "each", "searched"), [(1, 0.08, True), (0, 0.08, True), (1, 1.0, False), (8, 0.08, False)]
+)
+def test_an_endless_slip_counts_once(
+    monkeypatch: pytest.MonkeyPatch, endless: int, each: float, searched: bool
+) -> None:
+    """One among the first that are tried does not count as if each twentieth were endless, which drops all others."""
+    clock, right = [0.0], Record()
+    slow = Record(ended_by=Raised("", Failure("TooLong", [], "", "", "", "")))
+
+    def evidence(at: int) -> Evidence:
+        def observe(i: int, enough: Any) -> Record:
+            clock[0] += 3.0 if at < endless else each
+            return slow if at < endless else right
+
+        return Evidence(1, observe)
+
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    candidates = [Candidate("a slip", evidence(at)) for at in range(10 * TRIED)]
+    assert (_seen_of_all(candidates, [0], 20.0) is not None) == searched

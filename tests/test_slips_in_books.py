@@ -51,7 +51,7 @@ def _told(judge: Judge, name: str, answers: Sequence[str]) -> list[str]:
     items, exercise = judge.items_of(name, True), judge.lesson.exercise(name)
     found = []
     for text in answers:
-        records = judge.observe(items, HereRun(Submission.of_cells("a page", [text]), judge))
+        records = judge.observe(items, HereRun(Submission.of_cells("a page", [text]), judge.reference.scenarios, {}))
         right = all(record.passed for record in records)
         found.append("" if right else judge.mistakes.explain(exercise, records).message)
     return found

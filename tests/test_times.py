@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from dataclasses import replace
@@ -18,9 +19,8 @@ from course.times import MINUTES_A_POINT, TextTimes, as_toml, in_hours, lesson_m
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 nodes = pytest.importorskip("docutils.nodes", reason="the book needs the extra `book`")
-pytest.importorskip("sphinx")
-sittings = pytest.importorskip("sittings")
-text_minutes = pytest.importorskip("text_minutes")
+pytest.importorskip("sphinx", reason="the book needs the extra `book`")
+sittings, text_minutes = map(importlib.import_module, ("sittings", "text_minutes"))
 
 ENVIRONMENT = Environment((), ())
 WORDS = "word " * 200

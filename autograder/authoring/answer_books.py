@@ -168,6 +168,7 @@ def _write(judge: Judge, places: Places, slip_seconds: float, harmless: bool, se
             _write_mistakes(judge, exercise, book)
             if slip_seconds and exercise.seconds <= WORTH_SEARCHING:
                 _write_search(judge, exercise, written, slip_seconds, same)
+            same.forget_wrong()
         book.harmless = _harmless(judge) if harmless else []
     book.answers = dict(reference.answers)
     book.called_back = dict(reference.called_back)
@@ -235,14 +236,22 @@ def _write_search(judge: Judge, exercise: Exercise, written: Written, seconds: f
 def _seen_of_all(candidates: Sequence[Candidate], checks: list[int], seconds: float) -> list[list[Seen]] | None:
     """What visible checks see of each candidate; None if all of them would take more processor time than `seconds`.
 
-    They are tried in an order that mixes them, so that the first ones tell how long all take.
+    They are tried in an order that mixes them, so that the first ones tell how long all take. An endless one takes far
+    longer than others, and tells nothing of them: it counts once.
     """
     found: list[list[Seen]] = [[] for _ in candidates]
-    began = time.process_time()
+    began = before = time.process_time()
+    endless, ended = 0.0, 0
     for done, i in enumerate(sorted(range(len(candidates)), key=lambda i: i * GOLDEN % 1), start=1):
         found[i] = _seen_of(candidates[i], checks)
-        spent = time.process_time() - began
-        if spent > seconds or (done >= TRIED and spent / done * len(candidates) > MARGIN * seconds):
+        now = time.process_time()
+        if found[i]:
+            ended += 1
+        else:
+            endless += now - before
+        before, spent = now, now - began
+        of_all = endless + (spent - endless) / max(ended, 1) * (len(candidates) - done + ended)
+        if spent > seconds or (done >= TRIED and of_all > MARGIN * seconds):
             return None
     return found
 

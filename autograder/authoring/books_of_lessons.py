@@ -10,12 +10,16 @@ from contextlib import suppress
 from functools import partial
 
 from autograder.answerbook import StaleBook, read_book
+from autograder.answerbook.book import AnswerBook
+from autograder.authoring import answer_books
 from autograder.authoring.answer_books import MOST_SECONDS
 from autograder.authoring.kept_books import kept_book
 from autograder.authoring.tree import AuthoringError, Course
+from autograder.judging.explaining.searching import WORTH_SEARCHING
 from autograder.judging.version import grader_version
 from autograder.places import ROOT, Places
 from autograder.threads import one_thread
+from course.syllabus import Lesson
 
 SLIP_SECONDS = "BACKPROP_SLIP_SECONDS"
 """The variable with the processor time for trying the slips of an exercise, where that is not `MOST_SECONDS`."""
@@ -35,7 +39,7 @@ def books_of(
 
     Args:
         beside: whether whole books are kept beside the checks, too, where `grade` looks known mistakes up.
-        say: called with a line if books have to be written.
+        say: called with a line if books have to be written, and with one for each in which not all was searched.
 
     Raises:
         AuthoringError: the variable with the seconds is not a number.
@@ -52,7 +56,17 @@ def books_of(
             with suppress(OSError):  # a read-only course
                 course.answer_book(slug).parent.mkdir(exist_ok=True)
                 course.answer_book(slug).write_bytes(content)
+    for slug in missing if seconds else []:
+        if left := _not_searched(course.lessons[slug], found[slug] or b""):
+            say(f"{slug}: slips or pairs of mistakes take too long to try, and are not named, in {', '.join(left)}")
     return {slug: content for slug, content in found.items() if content is not None}
+
+
+def _not_searched(lesson: Lesson, content: bytes) -> list[str]:
+    """The exercises whose slips or pairs of mistakes a book lacks because they take too long to try."""
+    book = AnswerBook.from_bytes(content)
+    both = book.variants.keys() & book.pairs.keys()
+    return [one.name for one in lesson.exercises if one.seconds <= WORTH_SEARCHING and one.name not in both]
 
 
 def _up_to_date(course: Course, slug: str) -> bytes | None:
@@ -81,7 +95,11 @@ def _made(course: Course, slugs: list[str], seconds: float) -> Iterator[tuple[st
 
 
 def _one(course: Course, seconds: float, slug: str) -> tuple[str, bytes]:
-    return slug, kept_book(course.lessons[slug], course, slip_seconds=seconds)
+    lesson = course.lessons[slug]
+    try:
+        return slug, kept_book(lesson, course, slip_seconds=seconds)
+    except OSError:  # a read-only checkout: the book is not kept
+        return slug, answer_books.written_for(lesson, course, slip_seconds=seconds).book.to_bytes()
 
 
 def slip_seconds() -> float:

@@ -130,15 +130,19 @@ class SameAnswers:
         return sorted(range(len(took)), key=took.__getitem__)
 
     def answers_as_right(self, items: list[pytest.Item], run: LocalRun) -> bool:
-        """Whether a run gives the solution's answers, bit by bit, to all checks of an exercise.
+        """Whether a run gives the solution's answers, bit by bit, to the quick ones of an exercise's checks.
 
-        If it does in the quick ones, it is not asked by those that compare the values of slow calls.
+        If it does, it is not asked by the others; False where one of those compares more than the values of its calls.
         """
         slow = [item for item in items if item.nodeid in self._slow]
         quick = [item for item in items if item.nodeid not in self._slow]
         if not quick or not all((check := identify(item)) and check.promise == "value" for item in slow):
             return False
         return all(item.nodeid in self._right and self._key_of(item, run) == self._right[item.nodeid] for item in quick)
+
+    def forget_wrong(self) -> None:
+        """Forget what checks saw of other answers than the solution's: those of one exercise are no use to another."""
+        self._records = {key: record for key, record in self._records.items() if self._right.get(key[0]) == key[1]}
 
     def _key_of(self, item: pytest.Item, run: LocalRun) -> bytes | None:
         try:

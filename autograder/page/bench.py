@@ -18,6 +18,7 @@ import numpy as np
 import autograder.page.wide  # noqa: F401  # before a reader's code meets NumPy's functions
 from autograder.diagnosis.case import render_case
 from autograder.diagnosis.equality import mismatch
+from autograder.judging.asking.here_run import CELL_SECONDS as SECONDS  # for a call of a card's case, too
 from autograder.judging.records.record import paired
 from autograder.page.live import drawn_by, no_input
 from autograder.page.quiet import Nowhere
@@ -31,8 +32,6 @@ from autograder.worker.time_limit import limited
 
 MODULE = "bench"
 """Name of the module that gets the reader's answers; it is made anew for each run."""
-SECONDS = 10.0
-"""Time for a call of a card's case, and for a cell to define its functions, as in a check."""
 TALL = 60
 """Most lines of the returned values."""
 SHOWN = 200

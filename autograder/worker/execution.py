@@ -187,10 +187,9 @@ class _CellRun:
 
     def _failure(self, error: BaseException) -> Failure:
         lacking = error.name if type(error) is NameError else None
-        if type(lacking) is str and lacking in self._refused:
-            return self._refused[lacking]
-        if type(lacking) is str and lacking in self._program.lost:
-            return self._program.lost[lacking]
+        known = self._program.lost | self._refused
+        if type(lacking) is str and lacking in known:
+            return known[lacking]
         told = failure(error, self._label, self._offset)
         before = self._program.refused
         refusal = _refusal(error, self._over)
@@ -235,8 +234,8 @@ def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
 def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """The frames of cells. A recursion that a watch ends at the start of a function ended at the call of it."""
     walked = [frame.f_code.co_firstlineno for frame, _ in traceback.walk_tb(error.__traceback__)]
-    pairs = zip(walked, traceback.extract_tb(error.__traceback__), strict=True)
-    found = [(first, one) for first, one in pairs if one.filename.startswith(CELLS)]
+    frames = traceback.extract_tb(error.__traceback__, limit=len(walked))  # or a cell may set `sys.tracebacklimit`
+    found = [(first, one) for first, one in zip(walked, frames, strict=True) if one.filename.startswith(CELLS)]
     if isinstance(error, RecursionError) and len(found) > 1 and found[-1][0] == found[-1][1].lineno:
         found.pop()
     return [one for _, one in found]
@@ -334,8 +333,7 @@ def _failed(error: BaseException, statements: list[ast.stmt], label: str) -> int
 
 
 def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(one.lineno for one in decorators)])
+    return min(one.lineno for one in [statement, *getattr(statement, "decorator_list", [])])
 
 
 def _defines(statement: ast.stmt) -> bool:

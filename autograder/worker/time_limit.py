@@ -21,8 +21,6 @@ EACH = 32
 """The clock is read at each of so many events: reading it costs more than an event."""
 TOOL = 4
 """Our number among the tools of `sys.monitoring`; 0, 1, 2 and 5 are for debuggers, coverage and profilers."""
-
-
 DEPTH = 3
 """The code that is watched is so many frames above `Limit.look`."""
 

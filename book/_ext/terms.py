@@ -3,24 +3,20 @@
 Every entry of `glossary.md` ends with a link to the section that introduces the term. In the pages before that
 section, and above it on its own page, the first mention in each section becomes a link, whose preview is the entry:
 readers meet no word that nothing explains. A term without such a section is linked on every page. An entry written as
-code (`` `einsum` ``) is a name of a library: it is linked in code, too.
+code (`` `einsum` ``) is a name of a library; `library_names` links those in code.
 
-The build fails where a mention cannot carry a link (an option of a quiz, a formula, a picture's description) and none
-above it in its section does, and where visible code uses a name of NumPy or PyTorch that no entry explains and that
-`before.md` does not take for granted.
+The terms of a question's options are linked in a line below it. The build fails where another mention cannot carry a
+link (a formula, a picture's description) and none above it in its section does.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from docutils import nodes
-from live_cells import HIDDEN
 from quiz import Choice
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -33,17 +29,16 @@ logger = logging.getLogger(__name__)
 
 GLOSSARY = "glossary"
 BEFORE = "before"
-"""The page of what readers need: names of libraries that it mentions are not explained again."""
-LIBRARIES = {"np", "torch", "F", "nn", "math"}
+"""The page of what readers need, which comes first: labels of its sections begin so."""
+CHAPTERS = re.compile(r"ch\d\d|index$")
+"""Pages whose terms are linked."""
 PREFIX = 3
 STARTS = re.compile(r"(?<![\w-])\w|[^\x00-\x7f]")
 """Where a mention may begin: at a word, or at a sign."""
-NO_NAMES = {"__doc__", "default"}
-"""Attributes that say nothing of what is used."""
 ENDINGS = r"(?:s|es|ed|d|ing)?"
 UNREAD = (nodes.literal_block, nodes.raw, nodes.comment, nodes.Invisible, nodes.title, nodes.citation)
 """Nodes whose text is no prose; a heading cannot wait for what it announces."""
-UNREAD_CLASSES = {"hide", "exercise", "widget", "quiz-answer", "toggle"}
+UNREAD_CLASSES = {"hide", "exercise", "widget", "quiz-answer", "toggle", "chapter-time", "section-time", "sitting-end"}
 QUESTIONS = {"quiz", "predict"}
 UNLINKED = (nodes.reference, addnodes.pending_xref, Choice)
 UNLINKED_CLASSES = {"predict-options"}
@@ -172,13 +167,13 @@ class Linker:
             self._mention(readable(node.astext()))
         elif isinstance(node, nodes.literal):
             self._literal(node)
-        elif not isinstance(node, UNREAD) and not UNREAD_CLASSES & set(node.get("classes", ())):
+        elif not isinstance(node, UNREAD) and not UNREAD_CLASSES & _classes(node):
             if isinstance(node, UNLINKED[:2]):
                 return  # a link explains itself
             before = set(self.missed)
             for child in list(node.children):
                 self.walk(child)
-            if QUESTIONS & set(node.get("classes", ())):
+            if QUESTIONS & _classes(node):
                 self._words_of(node, [id_ for id_ in self.missed if id_ not in before])
 
     def _words_of(self, question: nodes.Element, ids: list[str]) -> None:
@@ -205,7 +200,8 @@ class Linker:
             self.linked = {id_ for id_ in self.linked if id_ in self.waiting and not self.waiting[id_].introduced}
         if isinstance(node, nodes.reference):
             target = node.get("refuri", "").partition("#")[2] or node.get("refid", "")
-            self.linked |= {term.id for term in self.waiting.values() if target in (term.id, term.introduced)}
+            if target:
+                self.linked |= {term.id for term in self.waiting.values() if target in (term.id, term.introduced)}
 
     def _unexplained(self, term: Term) -> bool:
         return term.id in self.waiting and term.id not in self.linked
@@ -221,7 +217,7 @@ class Linker:
             if self._unexplained(term) and _carries(node):
                 self.linked.add(term.id)
                 link = self._link(term)
-                node.replace_self(link)
+                node.replace_self(_in_text(link, node.parent))
                 link += node
                 return
 
@@ -237,13 +233,23 @@ class Linker:
                 self.linked.add(term.id)
                 link = self._link(term)
                 link += nodes.Text(text[start:end])
-                parts += [nodes.Text(text[last:start]), link]
+                parts += [nodes.Text(text[last:start]), _in_text(link, node.parent)]
                 last = end
         if parts:
             node.parent.replace(node, [*parts, nodes.Text(text[last:])])
 
     def _link(self, term: Term) -> nodes.reference:
         return nodes.reference("", "", internal=True, refuri=f"{self.address}#{term.id}", classes=["term"])
+
+
+def _classes(node: nodes.Element) -> set[str]:
+    """The classes of a node, or of the HTML element that a `Block` is."""
+    return {*node.get("classes", ()), *node.get("attributes", {}).get("class", "").split()}
+
+
+def _in_text(link: nodes.reference, parent: nodes.Element) -> nodes.TextElement:
+    """The link, wrapped where its parent is a block: Sphinx writes links in blocks for pictures only."""
+    return link if isinstance(parent, nodes.TextElement) else nodes.inline("", "", link)
 
 
 def _level(section: nodes.section) -> int:
@@ -258,54 +264,15 @@ def _carries(node: nodes.Node) -> bool:
     """Whether a link may be put around the node, which a link or something else that reacts to a click may contain."""
     while node.parent is not None:
         node = node.parent
-        if isinstance(node, UNLINKED) or UNLINKED_CLASSES & set(node.get("classes", ())):
+        if isinstance(node, UNLINKED) or UNLINKED_CLASSES & _classes(node):
             return False
     return True
-
-
-class Names(ast.NodeVisitor):
-    """Collects the names of libraries in code: the `einsum` of `np.einsum`, the `Linear` of `torch.nn.Linear`."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, str] = {}
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        root: ast.expr = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if isinstance(root, ast.Name) and root.id in LIBRARIES:
-            while node.attr in NO_NAMES:
-                node = node.value  # type: ignore[assignment]
-            self.found.setdefault(node.attr, ast.unparse(node))
-        else:
-            self.generic_visit(node)
-
-
-def names_in(code: str) -> dict[str, str]:
-    """Each name of a library in a cell, and how the cell spells it; none if the cell is no Python."""
-    try:
-        tree = ast.parse(re.sub(r"^[%!].*$", "", code, flags=re.MULTILINE))
-    except SyntaxError:
-        return {}
-    names = Names()
-    names.visit(tree)
-    return names.found
-
-
-def visible_code(doctree: nodes.document) -> Iterator[nodes.literal_block]:
-    """The code of cells that readers see without opening anything."""
-    for cell in doctree.findall(nodes.container):
-        if cell.get("nb_element") == "cell_code" and not HIDDEN & {tag.removeprefix("tag_") for tag in cell["classes"]}:
-            for part in cell.children:
-                if isinstance(part, nodes.container) and part.get("nb_element") == "cell_code_source":
-                    yield from part.findall(nodes.literal_block)
 
 
 def link_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Link the terms of a page, and warn of those that no link explains."""
     env = app.env
-    chapter = re.match(r"ch\d\d|index$", docname)
-    if GLOSSARY not in env.found_docs or not chapter:
+    if GLOSSARY not in env.found_docs or not CHAPTERS.match(docname):
         return
     terms = terms_of(env.get_doctree(GLOSSARY))
     new = not_yet_introduced(env, terms, docname)
@@ -314,39 +281,8 @@ def link_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for id_, text in linker.missed.items():
         name = next((term.words + term.names)[0] for term in terms if term.id == id_)
         logger.warning("%s comes before what explains it: %s", repr(name), text, location=docname, type="terms")
-    known = {name for term in terms for name in term.names + term.words} | _taken_for_granted(env)
-    unknown: dict[str, str] = {}
-    for block in visible_code(doctree):
-        unknown |= {name: spelt for name, spelt in names_in(block.astext()).items() if name not in known | set(unknown)}
-    for spelt in unknown.values():
-        logger.warning("no entry of the glossary explains %s", spelt, location=docname, type="terms")
-
-
-def _taken_for_granted(env: BuildEnvironment) -> set[str]:
-    """Names of libraries that the page of what readers need mentions."""
-    if BEFORE not in env.found_docs:
-        return set()
-    mentioned = [one.astext() for one in env.get_doctree(BEFORE).findall(nodes.literal)]
-    return {name for text in mentioned for name in re.findall(r"\w+", text)}
-
-
-def link_code(
-    app: Sphinx, docname: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Link the first use of each library name in a page's code, up to the page that introduces the name."""
-    if doctree is None or GLOSSARY not in app.env.found_docs or not re.match(r"ch\d\d|index$", docname):
-        return
-    terms = [term for term in terms_of(app.env.get_doctree(GLOSSARY)) if term.names]
-    address = app.builder.get_relative_uri(docname, GLOSSARY)
-    body = context["body"]
-    for term in not_yet_introduced(app.env, terms, docname):
-        names = "|".join(map(re.escape, term.names))
-        use = re.compile(rf'(?<=<span class="o">\.</span>)(<span class="\w+">(?:{names})</span>)')
-        body = use.sub(rf'<a class="term reference internal" href="{address}#{term.id}">\1</a>', body, count=1)
-    context["body"] = body
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", link_terms, priority=900)
-    app.connect("html-page-context", link_code)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

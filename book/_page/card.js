@@ -20,10 +20,11 @@ export function cardOf(found, { name, of, tier }, onward) {
   return element("div", { class: `card-line card-${kindOf(found.status)}` }, head, ...found.blocks.map(blockOf));
 }
 
+// What was found to be wrong with other parts is left out; what can be opened stays, and so do notes about the cells.
 function rightSoFar(found, name, of, { to, words }) {
   const head = element("div", {}, element("span", { class: "card-badge card-passed" }, "✓ right so far"), " ", element("b", {}, name), " ", element("span", {}, pointsInWords(found.points, of)));
   const next = element("p", {}, element("b", {}, "All that you have written is right."), " Next: ", element("a", { href: to }, words), ".");
-  return element("div", { class: "card-line card-passed" }, head, next, ...found.blocks.filter((one) => "summary" in one).map(blockOf));
+  return element("div", { class: "card-line card-passed" }, head, next, ...found.blocks.filter((one) => "summary" in one || one.rest?.startsWith("Note:")).map(blockOf));
 }
 
 function blockOf(one) {

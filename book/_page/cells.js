@@ -9,13 +9,13 @@ import { markTable } from "./marks.js";
 import { chapter, front } from "./progress.js";
 import { afresh } from "./python.js";
 import { rulesIn } from "./rules.js";
-import { listen, read } from "./store.js";
+import { againKey, listen, read } from "./store.js";
 
 each(".exercise[data-exercise]", (section) => exercises.push(new Exercise(section)));
 const due = new URLSearchParams(location.search).get("again"); // the page "Due today" has led here
 for (const one of exercises) {
   const asked = one.name === due;
-  if (asked || one.codes.some(({ key }) => read(key.replace("draft:", "again:")) !== null)) import("./again.js").then(({ again }) => again(one, asked)).catch(() => {});
+  if (asked || one.codes.some(({ key }) => read(againKey(key)) !== null)) import("./again.js").then(({ again }) => again(one, asked)).catch(() => {});
 }
 each(".exercise-all", rulesIn);
 each(".page-progress[data-lesson]", chapter);

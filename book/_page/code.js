@@ -96,10 +96,11 @@ export class Code {
     write(this.key, text === this.original ? null : text);
   }
 
-  async reset() {
+  // `focus`: whether the keyboard's focus moves here, as after a click.
+  async reset(focus = true) {
     if (this.compared) await this.compare(false);
     deleteAside(this.key);
-    this.replace(replacing(this.key, null, this.draft));
+    this.replace(replacing(this.key, null, this.draft), focus);
   }
 
   // Swap the text with the one that it replaced.
@@ -108,11 +109,12 @@ export class Code {
     if (formers(this.key).length) this.replace(undoing(this.key, this.draft));
   }
 
-  replace([[, text], ...formerOnes]) {
+  replace([[, text], ...formerOnes], focus = true) {
     this.set(text ?? this.original);
     formerOnes.forEach(([key, former]) => write(key, former));
     afresh(); // what ran may have been somebody else's code
     this.buttons();
+    if (!focus) return;
     if (this.editor) this.editor.focus();
     else this.write.focus();
   }

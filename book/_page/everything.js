@@ -8,7 +8,7 @@ import { saveFile } from "./loading.js";
 import { HERE } from "./parts.js";
 import { afresh } from "./python.js";
 import { lastWorked, LAST } from "./route.js";
-import { draftKey, ownCells, ownCellsKey, read, replacing, result, resultKey, taken, writeAll } from "./store.js";
+import { againKey, draftKey, ownCells, ownCellsKey, read, replacing, result, resultKey, taken, toSave, writeAll } from "./store.js";
 import { asText, contentOf, everything, idsOf, lettersIn, textsOf, understoodFile } from "./whole.js";
 
 // CELLS: by chapter, the cells of its notebook's exercises, [id, exercise], as the build has written them.
@@ -40,18 +40,18 @@ async function cellsIn(page) {
   } catch { return Infinity; }
 }
 
-// The ids of a page's questions and predictions; null if the list of all pages cannot be fetched.
-async function questionsIn(page) {
+// The ids of questions and predictions, by page; null if they cannot be fetched.
+async function questions() {
   try {
     const answer = await fetch(new URL("questions.json", HERE));
-    const found = answer.ok ? await answer.json() : null;
-    return found && new Set(Object.hasOwn(found, page) ? found[page] : []);
+    return answer.ok ? await answer.json() : null;
   } catch { return null; }
 }
+const questionsIn = (all, page) => all && new Set(Object.hasOwn(all, page) ? all[page] : []);
 
 // Leave out what no page of this book could show or Reset. Returns the rest, and how many entries were left out.
 async function ofThisBook(found) {
-  let left = 0;
+  let left = 0, all;
   const only = (map, is) => new Map([...map].filter(([name]) => is(name) || ((left += 1), false)));
   const pages = new Map();
   for (const [name, page] of found.pages) {
@@ -62,7 +62,7 @@ async function ofThisBook(found) {
     }
     const cells = new Map(Object.hasOwn(CELLS, name) ? CELLS[name] : []), exercises = new Set(cells.values()), here = new Set(chapter.exercises.map(([one]) => one));
     const most = page.code.size ? await cellsIn(name) : 0;
-    const asked = page.choices.size || page.due.size ? await questionsIn(name) : null;
+    const asked = page.choices.size || page.due.size ? questionsIn(await (all ??= questions()), name) : null;
     const [choices, due] = [page.choices, page.due].map((map) => only(map, (id) => !asked || asked.has(id) || (map === page.due && exercises.has(id))));
     const [answers, code] = [only(page.answers, (id) => cells.has(id)), only(page.code, (at) => Number(at) < most)];
     const [results, notes] = [page.results, page.notes].map((map) => only(map, (one) => exercises.has(one)));
@@ -80,7 +80,7 @@ export async function planOf(file) {
   const texts = textsOf(found);
   const aside = texts.find(([key]) => taken(key));
   if (aside) throw new Error(`${file.name}: this browser has set aside a text of ${named(aside[0])} that is too long for a page. Nothing was loaded: Reset it first, which deletes that text.`);
-  const differs = ([key, text]) => ![null, text].includes(read(key));
+  const differs = ([key, text]) => ![null, text].includes(toSave(key));
   const cells = [...found.pages].filter(([, { own }]) => own.length).map(([name, { own }]) => [name, JSON.stringify(own)]);
   const ownDiffer = ([name, own]) => ownCells(name).length > 0 && JSON.stringify(ownCells(name)) !== own;
   const conflicts = () => [...texts.filter(differs).map(([key]) => named(key)), ...cells.filter(ownDiffer).map(([name]) => `cells of your own in ${shortOf(name)}`)];
@@ -91,7 +91,7 @@ export async function planOf(file) {
       const replaced = conflicts();
       const taking = texts.filter((one) => !keep || !differs(one)).filter(([key, text]) => read(key) !== text);
       const ids = new Set(taking.map(([key]) => key));
-      const entries = taking.flatMap(([key, text]) => replacing(key, text));
+      const entries = taking.flatMap(([key, text]) => [...replacing(key, text), [againKey(key), null]]);
       for (const [name, own] of cells) if (!keep || !ownDiffer([name, own])) entries.push(...replacing(ownCellsKey(name), own));
       for (const [name, page] of found.pages) entries.push(...beside(name, page, keep, ids));
       if (found.last && (!keep || !lastWorked())) entries.push([LAST, JSON.stringify(found.last)]);

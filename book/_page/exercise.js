@@ -7,7 +7,7 @@ import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, KEYS, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
 import { markOf } from "./marks.js";
-import { ageOfTexts, NO_NETWORK, stop, Stopped, warm, whenReplaced, withPython } from "./python.js";
+import { ageOfTexts, giveWay, NO_NETWORK, stop, Stopped, warm, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
 import { worksOn } from "./route.js";
 import { listen, ownCells, problem, result, resultKey, write } from "./store.js";
@@ -81,7 +81,7 @@ export class Exercise {
   halt() { if (!this.switch.halt.hidden) stop(); }
 
   // Check the answer, at the part `code` if given; `quiet`: without scrolling to the card. Returns the status, or undefined if
-  // there is none. While a repair is looked for, the card is there: another check ends the search.
+  // there is none. While a repair is looked for, the card is there: another check ends the search. A quiet one has none.
   async check(code, how) {
     if (this.looking) {
       stop();
@@ -115,7 +115,7 @@ export class Exercise {
           this.judged = judged;
           const first = { ...answer, stands: age === ageOfTexts() && judged === this.texts() };
           this.section.dataset.ms = Math.round(performance.now() - began);
-          if (!first.more || !first.stands) return first;
+          if (!first.more || !first.stands || quiet) return first;
           return this.searched(ask, ready, () => show(first)).then(
             (more) => ({ ...(more.error ? answer : more), stands: age === ageOfTexts() }), // it is about the text of the card
             (error) => { throw Object.assign(error, { first }); },
@@ -148,10 +148,12 @@ export class Exercise {
     this.looking = new Promise((done) => (over = done));
     this.section.dataset.looking = "";
     try {
+      giveWay(true);
       this.line.show({ text: `${this.name}: ${LOOKING}` });
       await ready(["repairs"], () => {});
       return await ask({ do: "repair", lesson: this.lesson, exercise: this.name });
     } finally {
+      giveWay(false);
       clearTimeout(timer);
       delete this.section.dataset.looking;
       this.looking = undefined;
@@ -174,12 +176,13 @@ export class Exercise {
 
   show(found, quiet) {
     if (found.error) return this.line.show({ text: found.error });
+    this.told = found; // what the card says now
     this.card.replaceChildren(cardOf(found, this, this.onward(found)));
     this.card.querySelectorAll("details").forEach((one) => (one.open = this.hints.has(one.firstElementChild.textContent)));
     // code that was replaced during the check may have said what the case is, and must not reach a new Python
     if (found.case && found.stands) this.card.append(caseOf(this, found.case));
-    if (found.status !== "passed") this.card.append(element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.report(found) }, "This message is wrong")));
-    this.markLine(found.line);
+    if (found.status !== "passed") this.card.append(element("p", {}, element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.report(this.told) }, "This message is wrong")));
+    if (this.judged === this.texts()) this.markLine(found.line); // a reader may have gone on typing
     if (!found.stands) {
       this.card.prepend(element("p", { class: "exercise-former" }, FORMER));
       this.said.textContent = `${this.name}: ${FORMER}`;
@@ -197,6 +200,7 @@ export class Exercise {
   // Replace the card `first` by one that says more; details that are open stay open.
   amend(found, first) {
     if (!found.stands || found.message === first.message) return;
+    this.told = found;
     const before = this.card.querySelector(":scope > .card-line"), after = cardOf(found, this, this.onward(found));
     const nameOf = (one) => one.firstElementChild.textContent;
     const [was, is] = [before, after].map((line) => new Map([...line.querySelectorAll("details")].map((one) => [nameOf(one), one])));
@@ -208,7 +212,7 @@ export class Exercise {
       this.card.querySelector(":scope > .exercise-case")?.remove();
       if (found.case) after.after(caseOf(this, found.case));
     }
-    if (this.judged === this.texts()) this.markLine(found.line); // a reader may have gone on typing
+    if (this.judged === this.texts()) this.markLine(found.line);
     if (found.misconception !== first.misconception) this.count(found.misconception);
     this.keep(found);
     this.said.textContent = `${this.name}: ${found.message.split("\n")[0]}`;

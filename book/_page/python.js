@@ -62,7 +62,10 @@ function inWords({ say, loaded, total }) {
 // interpreter gets texts of two ages. `line` shows progress and `out` gets output. The interpreter is stopped after `seconds`
 // without news, or after max(WHOLE, seconds) in all.
 let queue = Promise.resolve();
+let waiting = 0; // how much work is queued behind what runs
 export function withPython(parts, take, work, { line, out = () => {}, seconds = 60 } = {}) {
+  waiting += 1;
+  if (givingWay) stop();
   if (working) line.show({ text: "Waits for what else runs on this page" });
   const before = warming;
   if (before) {
@@ -70,11 +73,19 @@ export function withPython(parts, take, work, { line, out = () => {}, seconds = 
     line.show(before.last ? inWords(before.last) : STARTING); // it may be long until the next message
   }
   const turn = queue.then(() => {
+    waiting -= 1;
     if (before?.stopped) throw before.stopped;
     return inTurn(parts, take, work, line, out, seconds);
   });
   queue = turn.catch(() => {});
   return turn;
+}
+
+// Whether what runs now is stopped as soon as other work waits, as a reader can do without it. Throws `Stopped` if some does.
+let givingWay = false;
+export function giveWay(is) {
+  if (is && waiting) throw new Stopped();
+  givingWay = is;
 }
 
 // Fetch and start the first Python while a reader writes, so that the first check need not wait for it.

@@ -17,7 +17,7 @@ const listeners = new Set();
 const unkept = new Map(); // by key: { value, why } of values that could not be stored, while the page is open
 let waiting;
 
-const isText = (key) => /^(?:draft|before\d?):(?!own:)/.test(key);
+const isText = (key) => /^(?:draft|again|before\d?):(?!own:)/.test(key);
 const stored = (key) => { try { return localStorage.getItem(PREFIX + key); } catch { return null; } };
 // A page has several bundles, each with this module: what one writes, the others hear by an event of the document.
 const STORED = "backprop:stored";
@@ -131,6 +131,9 @@ addEventListener("pageshow", ({ persisted }) => {
 });
 
 export const draftKey = (cell) => `draft:${cell}`;
+// A solved answer that is written again (again.js) lies under another key until it is passed again: it is what is saved.
+export const againKey = (key) => key.replace(/^draft:/, "again:");
+export const toSave = (key) => read(againKey(key)) ?? read(key);
 
 // The last texts that Reset, Load or Undo replaced, newest first.
 export const formerKeys = (key) => ["before", "before2", "before3"].map((kind) => `${kind}:${key.replace(/^draft:/, "")}`);

@@ -7,7 +7,7 @@ import { byName, list, matching, number, oneOf, or, record, text, that, whether,
 import { MOST } from "./limits.js";
 import { lastWorked } from "./route.js";
 import { STATUSES } from "./statuses.js";
-import { draftKey, keys, ownCells, read, result } from "./store.js";
+import { draftKey, keys, ownCells, read, result, toSave } from "./store.js";
 
 export const FORMAT = "backprop-progress";
 const VERSION = 1;
@@ -54,7 +54,7 @@ export function understoodFile(value, name) {
 }
 
 const SCRATCH = /^draft:scratch\/([\w.-]{1,100})\/([\w.-]{1,100})$/;
-const familyOf = (key) => /^(draft|own|result|quiz|place|section|due|note):([^/]+?)(?:\/(.+))?$/.exec(key) ?? [];
+const familyOf = (key) => /^(draft|again|own|result|quiz|place|section|due|note):([^/]+?)(?:\/(.+))?$/.exec(key) ?? [];
 
 // What this browser has stored, as the value of a file.
 export function everything(pageOf) {
@@ -66,7 +66,8 @@ export function everything(pageOf) {
     if (exercise && read(key) !== null) page(lesson).scratch.set(exercise, read(key));
     if (!kind || !NAME.test(name) || (rest !== undefined && !NAME.test(rest))) continue;
     const draft = kind === "draft" ? read(key) : null;
-    if (draft !== null && rest === undefined && pageOf(name)) page(pageOf(name)).answers.set(name, draft);
+    const answer = rest === undefined && ["draft", "again"].includes(kind) ? toSave(draftKey(name)) : null;
+    if (answer !== null && pageOf(name)) page(pageOf(name)).answers.set(name, answer);
     if (draft !== null && /^\d{1,4}$/.test(rest)) page(name).code.set(rest, draft);
     if (kind === "own" && ownCells(name).length) page(name).own = ownCells(name).map(({ before, source }) => ({ before, source }));
     if (kind === "result" && rest && result(name, rest)) page(name).results.set(rest, result(name, rest));

@@ -4,7 +4,7 @@ import { MOST } from "./limits.js";
 import { loadedKey, withLoaded } from "./loaded.js";
 import { saveFile } from "./loading.js";
 import { afresh, lessonNotebook } from "./python.js";
-import { draftKey, ownCells, ownCellsKey, read, replacing, taken, writeAll } from "./store.js";
+import { againKey, draftKey, ownCells, ownCellsKey, read, replacing, taken, toSave, writeAll } from "./store.js";
 
 const LARGEST = 20_000_000; // bytes of a notebook
 // Ends lines with \n alone, as the editor does; otherwise opening the editor would make a loaded answer look edited.
@@ -15,10 +15,11 @@ const solvable = (cell) => cell.cell_type === "code" && isText(cell.metadata?.ex
 // A cell's exercise and part, from its metadata, which identify it in notebooks that were edited elsewhere.
 const nameOf = ({ metadata: { exercise, part } }) => `${exercise}/${isText(part) || Number.isInteger(part) ? part : ""}`;
 
-export async function filled(slug) {
+// `answer`: reads an exercise's text, or null.
+export async function filled(slug, answer = read) {
   const notebook = await lessonNotebook(slug);
   for (const cell of notebook.cells) {
-    const draft = solvable(cell) ? read(draftKey(cell.id)) : null;
+    const draft = solvable(cell) ? answer(draftKey(cell.id)) : null;
     if (draft !== null) cell.source = draft;
   }
   for (const { before, source } of ownCells(slug)) {
@@ -31,9 +32,9 @@ export async function filled(slug) {
 
 // Save the notebook. Returns what it has, in words.
 export async function save(slug) {
-  const notebook = await filled(slug);
+  const notebook = await filled(slug, toSave);
   saveFile(`${slug}.ipynb`, JSON.stringify(notebook, null, 1) + "\n", "application/x-ipynb+json");
-  const answers = new Set(notebook.cells.filter((cell) => solvable(cell) && read(draftKey(cell.id)) !== null).map((cell) => cell.metadata.exercise)).size;
+  const answers = new Set(notebook.cells.filter((cell) => solvable(cell) && toSave(draftKey(cell.id)) !== null).map((cell) => cell.metadata.exercise)).size;
   const own = ownCells(slug).length;
   return `Saved ${slug}.ipynb among your downloads, with ${counted(answers, "answer")} of yours${own ? ` and ${counted(own, "cell")} of your own` : ""}.`;
 }
@@ -97,7 +98,7 @@ export async function planOf(slug, file) {
   if (aside) throw new Error(`${file.name}: this browser has set aside a text of ${aside.cell.metadata.exercise} that is too long for a page. Nothing was loaded: Reset ${aside.cell.metadata.exercise} first, which deletes that text.`);
   checkLimits(file.name, answers, more);
   const cells = [ownCellsKey(slug), more.length ? JSON.stringify(more) : null];
-  const differs = ([key, text]) => ![null, text].includes(read(key));
+  const differs = ([key, text]) => ![null, text].includes(toSave(key));
   const keyed = ({ cell, source }) => [draftKey(cell.id), source];
   const conflicts = () => [...new Set(answers.filter((one) => differs(keyed(one))).map(({ cell }) => cell.metadata.exercise)), ...(differs(cells) ? ["cells of your own"] : [])];
   const rest = more.length ? `, and ${counted(more.length, "cell")} of your own` : "";
@@ -111,7 +112,7 @@ export async function planOf(slug, file) {
       const loaded = taking.map(keyed);
       if (!keep || !differs(cells)) loaded.push(cells);
       const marks = withLoaded(slug, taking.map(({ cell, source }) => [cell.id, source]));
-      if (!writeAll([...loaded.flatMap(([key, text]) => replacing(key, text)), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
+      if (!writeAll([...loaded.flatMap(([key, text]) => [...replacing(key, text), [againKey(key), null]]), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
       afresh(); // code that ran earlier must not judge the loaded answers
       if (keep && replaced) return `Loaded ${counted(taking.length, "answer")} of ${file.name}, and kept ${replaced} of yours.`;
       return `Loaded ${counted(answers.length, "answer")}${rest} of ${file.name}.${replaced ? " Undo brings back what it replaced." : ""}`;

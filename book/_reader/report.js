@@ -2,7 +2,7 @@
 // Loaded by reports.js; `issue` is the address of a new issue with {title} and {text}, or "".
 import { element } from "./element.js";
 
-const MOST_SELECTED = 600, MOST_IN_ADDRESS = 6000; // characters; servers refuse longer addresses
+const MOST_SELECTED = 600, MOST_IN_ADDRESS = 6000; // characters, as encoded in the address; servers refuse longer addresses
 
 // The section of a node, or the one at the top of the screen: "Its heading (#its-id)".
 function sectionOf(node) {
@@ -21,6 +21,17 @@ function textAbout({ page, version, text, node, exercise, status, message }) {
   return `${lines.join("\n")}\n\n${ASKS}`;
 }
 const quoted = (text) => text.split("\n").map((line) => `> ${line}`).join("\n");
+
+// As much of a text, encoded, as an address has room for. A text may have been cut in the middle of an emoji.
+function encoded(text) {
+  let found = "";
+  for (const one of text) {
+    const next = /^\p{Surrogate}$/u.test(one) ? "%EF%BF%BD" : encodeURIComponent(one);
+    if (found.length + next.length > MOST_IN_ADDRESS) break;
+    found += next;
+  }
+  return found;
+}
 
 async function copied(field) {
   try {
@@ -41,7 +52,7 @@ window.reportMistake = (about) => {
   const copy = element("button", { type: "button", onclick: async () => (said.textContent = (await copied(field)) ? "Copied." : "Press Ctrl+C to copy the marked text.") }, "Copy");
   const title = about.exercise ? `Message of ${about.exercise}` : `Mistake in ${about.page}`;
   const issue = about.issue && element("a", { target: "_blank", rel: "noopener" }, `Begin an issue at ${new URL(about.issue).host}`);
-  const lead = () => issue && (issue.href = about.issue.replace("{title}", () => encodeURIComponent(title)).replace("{text}", () => encodeURIComponent(field.value.slice(0, MOST_IN_ADDRESS))));
+  const lead = () => issue && (issue.href = about.issue.replace("{title}", () => encodeURIComponent(title)).replace("{text}", () => encoded(field.value)));
   field.addEventListener("input", lead);
   const code = `\nMy code:\n\n${about.code ?? ""}\n`;
   const tick = element("input", { type: "checkbox", onchange: () => {

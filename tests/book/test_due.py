@@ -167,6 +167,7 @@ def test_a_due_exercise_opens_with_the_answer_of_before_folded(reader: Reader) -
     reader.until("Boolean(document.querySelector('.exercise-again'))")
     relu = reader.exercise("relu_vjp")
     assert "NotImplementedError" in reader.text(f"{relu} .exercise-part")
+    assert reader.js("document.activeElement === document.body"), "no button takes the keyboard's focus"
     assert "mine" not in reader.text(relu)
     reader.fill(f"{relu} .exercise-part", "def relu_vjp(g, x):\n    return g\n")
     for address in ("ch06_vjps.html", "ch06_vjps.html?again=relu_vjp#relu_vjp"):  # it stays, and no second one comes

@@ -171,6 +171,21 @@ def test_saving_says_what_it_has_saved(reader: Reader) -> None:
     assert said == "Saved ch06_vjps.ipynb among your downloads, with 2 answers of yours and 1 cell of your own."
 
 
+def test_an_answer_that_is_written_again_is_saved_as_it_was(reader: Reader) -> None:
+    """It lies aside until it is passed again: neither file had it, nor a trace of it."""
+    reader.visit(PAGE, first=True)
+    reader.js(
+        "for (const [key, text] of [['again:ch06-relu_vjp', '# before'], ['draft:ch06-relu_vjp', '# begun'],"
+        " ['again:ch06-tanh_vjp', '# t']]) localStorage.setItem(`backprop:${key}`, text); true"
+    )
+    work, said = saved(reader, "Save my work", SAID)
+    assert "with 2 answers of yours" in said
+    assert "# before" in work
+    assert "# begun" not in work
+    text, _ = saved(reader)
+    assert json.loads(text)["pages"]["ch06_vjps"]["answers"] == {"ch06-relu_vjp": "# before", "ch06-tanh_vjp": "# t"}
+
+
 def test_one_file_holds_everything_and_another_browser_takes_it(reader: Reader) -> None:
     """Answers of two chapters, an edited cell, own cells, a result, choices, and places; to the front page and back."""
     reader.visit(PAGE, first=True)

@@ -101,3 +101,36 @@ def test_another_check_ends_the_search(page: Reader) -> None:
     page.chord("Enter", 2, code=13)
     page.until(f"document.querySelector({page.exercise('relu_vjp')!r}).dataset.status === 'passed'")
     assert "✓ passed" in card(page)
+
+
+def test_other_work_ends_the_search(page: Reader) -> None:
+    """It would wait for it, up to a hundred seconds."""
+    page.js(HELD)
+    page.fill(page.exercise("relu_vjp"), GUIDED)
+    first = page.checked("relu_vjp")
+    page.until("held.length === 1")
+    page.fill(page.exercise("add_vjp"), "def add_vjp(g, x, y):\n    return g\n")
+    assert page.checked("add_vjp")
+    assert card(page) == first
+    assert STOPPED in page.text(page.exercise("relu_vjp", ".page-line"))
+
+
+def test_check_all_searches_nothing(page: Reader) -> None:
+    page.js(HELD)
+    page.fill(page.exercise("relu_vjp"), GUIDED)
+    page.press(".page-progress", "Check all")
+    page.until("document.querySelector('.page-checked').innerText.startsWith('Checked 1')")
+    assert page.js("held.length") == 0
+
+
+def test_a_report_quotes_the_message_that_is_on_screen(page: Reader) -> None:
+    page.js(HELD)
+    page.fill(page.exercise("relu_vjp"), GUIDED)
+    page.checked("relu_vjp")
+    page.until("held.length === 1")
+    page.js("release()")
+    until_found(page)
+    page.until(f"document.querySelector({page.exercise('relu_vjp', '.exercise-card')!r}).innerText.includes('passes.')")
+    page.press(page.exercise("relu_vjp", ".exercise-card"), "This message is wrong")
+    page.until("Boolean(document.querySelector('.report-dialog[open]'))")
+    assert FOUND in str(page.js("document.querySelector('.report-dialog textarea').value"))

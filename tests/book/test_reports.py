@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from live_pages import Reader
@@ -80,6 +81,9 @@ def test_with_a_repository_the_text_goes_to_a_new_issue(reader: Reader) -> None:
     assert reader.js(f"{link}.href") == (
         "https://git.example/o/n/issues/new?title=Mistake%20in%20ch06_vjps.html&body=a%20%26%20b%20%23%20c"
     )
+    reader.js("field.value = 'a' + '😀'.repeat(3000) + '\\ud83d'; field.dispatchEvent(new Event('input')); true")
+    body = str(reader.js(f"{link}.href")).partition("&body=")[2]
+    assert unquote(body, errors="strict") == "a" + "😀" * 499, "servers refuse long addresses, and no emoji is cut"
 
 
 def test_without_a_script_the_foot_says_what_to_write(reader: Reader) -> None:

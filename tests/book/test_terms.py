@@ -16,7 +16,7 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 SOURCE = Path(__file__).parents[2] / "book"
 CONFIGURATION = """
-extensions = ["myst_nb", "sphinx_external_toc", "katex_prerender", "quiz", "terms"]
+extensions = ["myst_nb", "sphinx_external_toc", "katex_prerender", "quiz", "terms", "library_names"]
 nb_execution_mode = "off"
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 exclude_patterns = ["node_modules"]
@@ -105,6 +105,12 @@ def test_a_term_without_a_section_of_its_own_is_linked_once_on_each_page(tmp_pat
     assert built.code == 0, built.warnings
     assert built.links("ch01_a") == ["dual number"]
     assert built.links("ch02_b") == ["Dual numbers"]
+
+
+def test_a_link_elsewhere_explains_nothing(tmp_path: Path) -> None:
+    built = build(tmp_path, "[Away](https://example.org/) and a dual number.")
+    assert built.code == 0, built.warnings
+    assert built.links("ch01_a") == ["dual number"]
 
 
 def test_terms_of_a_question_are_linked_below_it(tmp_path: Path) -> None:
