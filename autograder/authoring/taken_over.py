@@ -10,6 +10,7 @@ from pathlib import Path
 from autograder.authoring.syllabus_text import before_lesson, entry_of
 from autograder.authoring.tree import Course
 from autograder.places import OWN_LESSONS, ROOT, Places
+from course.syllabus import read_syllabus
 
 NOT_TAKEN = ("rejections.toml", "*.book", "*.pyc", "answers/*")
 """Files that are not copied: `backprop build` and `backprop release` write them."""
@@ -52,6 +53,8 @@ def _copies(course: Course, slug: str) -> dict[Path, str]:
             texts[path] = re.sub(rf"\bautograder\.{OWN_LESSONS}\.{slug}\b", f"{OWN_LESSONS}.{slug}", texts[path])
     later = next((one for one in course.lessons if one > slug and course.of(one) is course), "")
     entry = entry_of(ours.syllabus.read_text(encoding="utf-8"), slug)
+    minutes = read_syllabus(ours.syllabus)[slug].minutes  # computed from our chapter; a course of its own writes them
+    entry = re.sub(r"^part = .*\n", rf"\g<0>minutes = {minutes}\n", entry, count=1, flags=re.MULTILINE)
     texts[course.syllabus] = before_lesson(course.syllabus.read_text(encoding="utf-8"), later, entry)
     return texts
 
