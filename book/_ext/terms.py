@@ -6,7 +6,7 @@ readers meet no word that nothing explains. A term without such a section is lin
 code (`` `einsum` ``) is a name of a library; `library_names` links those in code.
 
 The terms of a question's options are linked in a line below it. The build fails where another mention cannot carry a
-link (a formula, a picture's description) and none above it in its section does.
+link (a formula, a picture's description) and none above it on the page does.
 """
 
 from __future__ import annotations
@@ -152,6 +152,8 @@ class Linker:
         self.mentions = Mentions(terms)
         self.linked: set[str] = set()
         """Ids of terms that are linked in this section, or on this page if no section introduces them."""
+        self.explained: set[str] = set()
+        """Ids of terms that are linked on this page: enough for what cannot carry a link itself."""
         self.missed: dict[str, str] = {}
         """Texts that mention a term in a place that cannot carry a link, by the term's id."""
 
@@ -197,6 +199,7 @@ class Linker:
         if ids:
             self.waiting = {id_: term for id_, term in self.waiting.items() if term.introduced not in ids}
         if isinstance(node, nodes.section) and _level(node) == 2:
+            self.explained |= self.linked
             self.linked = {id_ for id_ in self.linked if id_ in self.waiting and not self.waiting[id_].introduced}
         if isinstance(node, nodes.reference):
             target = node.get("refuri", "").partition("#")[2] or node.get("refid", "")
@@ -208,8 +211,9 @@ class Linker:
 
     def _mention(self, text: str) -> None:
         """Note the terms in a place that cannot carry a link."""
+        self.explained |= self.linked
         for _start, _end, term in self.mentions.in_prose(text):
-            if self._unexplained(term):
+            if self._unexplained(term) and term.id not in self.explained:
                 self.missed.setdefault(term.id, " ".join(text.split())[:100])
 
     def _literal(self, node: nodes.literal) -> None:

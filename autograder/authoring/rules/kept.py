@@ -41,6 +41,9 @@ SYLLABUSES = ("syllabus.toml", FILE)
 PARTS = ("autograder", "course", "solutions", "exercises", "book", OWN_LESSONS, "SECURITY.md")
 """Parts of a course, or of this repository, that rules might read."""
 
+DECIDES_NOTHING = (ROOT / "course" / "version.py", ROOT / "course" / "times.toml")
+"""The number of a release, and the minutes of chapters, which only readers are told."""
+
 
 def files_deciding(rule: Rule, course: Course) -> set[Path]:
     """The files that decide what a rule finds in the course's lessons, whose syllabus entries decide it as well."""
@@ -175,6 +178,6 @@ def _ours(names: Iterable[str], course: Course) -> set[Path]:
         if any(file.is_relative_to(part) for part in deciding)
         and file.name not in SYLLABUSES
         and file.name != "answers.book"  # is made of what the hash covers, and refused beside anything else
-        and file != ROOT / "course" / "version.py"  # the number of a release decides nothing
+        and file not in DECIDES_NOTHING
         and file.is_file()
     }
