@@ -69,13 +69,13 @@ def results(course: Path, solved: dict[str, str], tmp_path_factory: pytest.TempP
     return {f"{file.parent.name}/{file.stem}": json.loads(file.read_text()) for file in files}
 
 
-def test_four_weeks_of_three_hours_with_numpy_alone(course: Path) -> None:
+def test_four_weeks_of_two_to_five_hours_with_numpy_alone(course: Path) -> None:
     with serving(course):
         lessons = syllabus()
     assert list(lessons) == LESSONS, "put a new lesson of this course into the example's `without`"
     assert all(one.packages == ("numpy",) for lesson in lessons.values() for one in lesson.environments)
     first, second, third, *last = (lesson.minutes for lesson in lessons.values())
-    assert all(100 <= minutes <= 250 for minutes in (first, second, third, sum(last)))
+    assert all(100 <= minutes <= 300 for minutes in (first, second, third, sum(last)))
     embedding, layernorm = (lessons["ch06_vjps"].exercise(name) for name in ("embedding_vjp", "layernorm_vjp"))
     assert (embedding.points, embedding.weights) == (5, {"test_embedding_of_repeated_ids": 4, "test_many_entries": 0})
     assert layernorm.tier == "stretch"
