@@ -88,7 +88,7 @@ class Lesson:
     environment: Environment
     """The environment of its exercises, unless they have their own."""
     exercises: tuple[Exercise, ...]
-    times: TextTimes | None = field(default=None, repr=False)
+    times: TextTimes | None = field(default=None, repr=False, compare=False)
     """The recorded times of its chapter's text, if it is one of our lessons."""
     taken_out: tuple[Exercise, ...] = field(default=(), repr=False)  # not in the repr, which `version` hashes
     """Exercises of its source that the served course leaves out."""
