@@ -27,7 +27,7 @@ KINDS = {
         "a.reference[href='ch04_detachment.html#ch04-in-place']",
         "six writes in place",
     ),
-    "glossary term": ("ch03_accumulation", "a.reference[href='glossary.html#term-VJP']", "from the left"),
+    "glossary term": ("ch03_accumulation", "a.reference[href='glossary.html#term-VJP']", "without writing a matrix down"),
 }
 """Sorted by page, because tests go on in a page that is already open."""
 
@@ -184,7 +184,7 @@ def test_a_finger_opens_a_term_and_then_follows_it(chromium: Browser, book_site:
     try:
         tap(x, y)
         assert opens(chromium)
-        assert "from the left" in chromium.js("preview.textContent")
+        assert "without writing a matrix down" in chromium.js("preview.textContent")
         tap(5, 5)
         pause(chromium, LATER)
         assert not chromium.js(OPEN), "a tap elsewhere closes it"
