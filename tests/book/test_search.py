@@ -68,7 +68,7 @@ def test_a_question_leads_to_its_section(chromium: Browser, book_site: str, ques
 
 
 def test_what_is_quoted_stands_in_the_section(chromium: Browser, book_site: str) -> None:
-    one = asked(chromium, book_site, "has_rsample")[0]
+    _glossary, one, *_ = asked(chromium, book_site, "has_rsample")
     assert "has_rsample says whether a distribution has a path" in one["words"]
     assert one["marks"][:2] == ["has", "rsample"]
 
