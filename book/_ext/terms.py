@@ -22,6 +22,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
+from sphinx_design.dropdown import dropdown_title
 
 from autograder.reading.formulas import readable
 
@@ -36,8 +37,11 @@ PREFIX = 3
 STARTS = re.compile(r"(?<![\w-])\w|[^\x00-\x7f]")
 """Where a mention may begin: at a word, or at a sign."""
 ENDINGS = r"(?:s|es|ed|d|ing)?"
-UNREAD = (nodes.literal_block, nodes.raw, nodes.comment, nodes.Invisible, nodes.title, nodes.citation)
-"""Nodes whose text is no prose; a heading cannot wait for what it announces."""
+UNREAD = (
+    *(nodes.literal_block, nodes.raw, nodes.comment, nodes.Invisible, nodes.citation),
+    *(nodes.title, dropdown_title),
+)
+"""Nodes whose text is no prose; headings cannot wait for what they announce, and those of boxes carry no link."""
 UNREAD_CLASSES = {"hide", "exercise", "widget", "quiz-answer", "toggle", "chapter-time", "section-time", "sitting-end"}
 QUESTIONS = {"quiz", "predict"}
 UNLINKED = (nodes.reference, addnodes.pending_xref, Choice)

@@ -204,7 +204,7 @@ def test_figures_lose_only_digits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_page_needs_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(SOURCE / "_ext"))
     main = importlib.import_module("one_page").main
-    assert str(main(["ch66"])).startswith("there is no page 'ch66'; there are bibliography, ch01_computation_graph, ")
+    assert str(main(["ch66"])).startswith("there is no page 'ch66'; there are accessibility, before, bibliography, ")
     assert str(main([])).startswith("there is no page ''; ")
 
 
