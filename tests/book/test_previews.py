@@ -27,7 +27,11 @@ KINDS = {
         "a.reference[href='ch04_detachment.html#ch04-in-place']",
         "six writes in place",
     ),
-    "glossary term": ("ch03_accumulation", "a.reference[href='glossary.html#term-VJP']", "without writing a matrix down"),
+    "glossary term": (
+        "ch03_accumulation",
+        "a.reference[href='glossary.html#term-VJP']",
+        "without writing a matrix down",
+    ),
 }
 """Sorted by page, because tests go on in a page that is already open."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.diagnosis import Edit, Misconception, mistake
+from autograder.diagnosis import mistake
 
 DH = 'dH = dout @ params["W2"].T'
 DZ = 'dZ = dH * activation_derivative(Z, H, cache["activation"])'
@@ -129,16 +129,4 @@ transposed_gradients = mistake(
     "backward",
     {GRADIENTS: 'return {"W1": dZ.T @ X, "b1": dZ.sum(axis=0), "W2": dout.T @ H, "b2": dout.sum(axis=0)}'},
     says="The weights' gradients are transposed: dW1 = Xᵀ dZ and dW2 = Hᵀ dout have the shapes of W1 and W2.",
-)
-RETURNED = 'return logits, {"X": X, "Z": Z, "H": H, "activation": activation}'
-one_cache_for_all = Misconception(
-    "backward",
-    "",
-    edits=(
-        Edit("forward", RETURNED, f"vars(forward).update(X=X, Z=Z, H=H, activation=activation)\n{RETURNED}"),
-        Edit("backward", DH, f"cache = vars(forward)\nX, Z, H = cache['X'], cache['Z'], cache['H']\n{DH}"),
-    ),
-    says="Each call of forward overwrites the arrays of the one before: they are kept in one place for all calls (a "
-    "global, a default argument), so backward uses those of the last call. Return a new cache from each forward, and "
-    "take the arrays from the cache that backward is given.",
 )
