@@ -72,7 +72,7 @@ def visible_code(doctree: nodes.document) -> Iterator[nodes.literal_block]:
 
 def ask_for_entries(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Warn of names in a page's visible code that no entry explains."""
-    if GLOSSARY not in app.env.found_docs or not CHAPTERS.match(docname):
+    if not {GLOSSARY, BEFORE} <= app.env.found_docs or not CHAPTERS.match(docname):  # `one_page` builds few pages
         return
     terms = terms_of(app.env.get_doctree(GLOSSARY))
     known = {name for term in terms for name in term.names + term.words} | _taken_for_granted(app.env)
@@ -85,8 +85,6 @@ def ask_for_entries(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def _taken_for_granted(env: BuildEnvironment) -> set[str]:
     """Names of libraries that the page of what readers need mentions."""
-    if BEFORE not in env.found_docs:
-        return set()
     mentioned = [one.astext() for one in env.get_doctree(BEFORE).findall(nodes.literal)]
     return {name for text in mentioned for name in re.findall(r"\w+", text)}
 
