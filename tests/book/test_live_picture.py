@@ -70,7 +70,7 @@ def test_it_fits_a_phone(reader: Reader, theme: str) -> None:
     drawn(reader)
     assert reader.js("document.documentElement.scrollWidth") <= 390
     ink = reader.js(f"getComputedStyle(document.querySelector({CELL + ' .live-picture'!r})).color")
-    assert ink == reader.js("getComputedStyle(document.querySelector('article p')).color")
+    assert ink == reader.js("getComputedStyle(document.querySelector('article')).color")
 
 
 def test_nothing_but_shapes_and_texts_gets_into_the_page(reader: Reader) -> None:
