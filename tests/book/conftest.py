@@ -139,6 +139,13 @@ def reader(readers: list[Reader], server: Server, tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture
+def emptied(reader: Reader) -> Iterator[None]:
+    """Clear the browser's storage after the test."""
+    yield
+    reader.js("localStorage.clear()")
+
+
+@pytest.fixture
 def hold_checks() -> str:
     """A script that holds back the checks that the page sends to Python, from `held = []` until `release()`."""
     return HELD

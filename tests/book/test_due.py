@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from live_pages import Reader
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("emptied")]
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
@@ -20,13 +19,6 @@ DAY = 86_400_000
 SAID = ".due-today [role=status]"
 SIDE = "document.querySelector('nav.bd-links a[href$=\"due.html\"]').textContent.trim()"
 MARKUP = "<img src=x onerror='window.caught = 1'>"
-
-
-@pytest.fixture(autouse=True)
-def _empty(reader: Reader) -> Iterator[None]:
-    """Clear the storage after each test."""
-    yield
-    reader.js("localStorage.clear()")
 
 
 def due(reader: Reader) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from hostile_pages import LIES, PAGE, RIGHT, WRONG, answers, impostor, load, notebook, ready
 from live_pages import Reader
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("emptied")]
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
@@ -28,13 +27,6 @@ true
 """
 """Notes what the page asks of Python."""
 FILL = "for (let n = 2 ** 22; n >= 1; n /= 2) try { localStorage.setItem('other' + n, 'x'.repeat(n)) } catch {}; true"
-
-
-@pytest.fixture(autouse=True)
-def _empty(reader: Reader) -> Iterator[None]:
-    """Clear the storage before and after each test."""
-    yield
-    reader.js("localStorage.clear()")
 
 
 def friends(reader: Reader) -> None:

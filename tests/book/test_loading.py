@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from hostile_pages import SAID, load, notebook
 from live_pages import Reader
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("emptied")]
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 PAGE = "ch06_vjps.html"
-
-
-@pytest.fixture(autouse=True)
-def _empty(reader: Reader) -> Iterator[None]:
-    """Clear the storage after each test."""
-    yield
-    reader.js("localStorage.clear()")
 
 
 def choose(reader: Reader, field: str, text: str, name: str) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
 from live_pages import Reader
 
 from course.syllabus import find_lesson, syllabus
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("emptied")]
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
@@ -19,13 +18,6 @@ PAGE = "ch06_vjps.html"
 RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
 WRONG = "def relu_vjp(g, x):\n    return (g * (x >= 0)).astype(x.dtype)\n"
 VJPS = find_lesson("ch06_vjps")
-
-
-@pytest.fixture(autouse=True)
-def _empty(reader: Reader) -> Iterator[None]:
-    """Clear the storage after each test."""
-    yield
-    reader.js("localStorage.clear()")
 
 
 def solve(reader: Reader, slug: str, *names: str, **more: object) -> None:
