@@ -2,7 +2,7 @@
 
 Only the changed statements are compiled again. A timer ends a variant that runs too long; one that escapes the timer or
 kills the process costs the submission nothing but the search for a repair. A page has no timer and no second process:
-there `time_limit` ends a variant, and whoever waits ends what escapes it.
+there `time_limit` ends a variant, and the page ends its Python if a variant escapes that.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
 def _places(slug: str, chapter: str) -> dict[int, list[Exercise]]:
     """The exercises that belong into a chapter, by the number of the line before which they are inserted.
 
-    An exercise stands at the end of its section, but below all exercises that it builds on, so that readers who come to
-    it from above have solved those.
+    An exercise is placed at the end of its section, or further down if an exercise that it builds on comes later: a
+    reader who comes from above has solved that one.
     """
     lines, found, needs = chapter.splitlines(), sections(chapter), _named_as_needed(slug)
     at: dict[str, int] = {}

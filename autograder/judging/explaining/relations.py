@@ -44,7 +44,7 @@ def likeliest_relations(failures: list[Comparison], reference: Reference) -> lis
     alike = [other for other in said if other[0].names == failure.names]
     compared = alike if sum(bool(found) for _, found in alike) >= SEVERAL else said
     everywhere = [sentence for sentence in chosen if all(_holds(sentence, failure, *other) for other in compared)]
-    # which outputs are right is seen in every case, the one that is shown included
+    # "x is right" is said only if it is so in every failing case, the shown one included
     same_outputs = all(_wrong_outputs(one) == _wrong_outputs(failure) for one in failures if one.names == failure.names)
     everywhere = [sentence for sentence in everywhere if same_outputs or not _RIGHT_AND_WRONG.search(sentence)]
     if failure is failures[0] or not failure.case or not everywhere:

@@ -217,7 +217,7 @@ def test_a_whole_model(learner, reference, rng):
 
 @exercise("gradient_report")
 def test_every_kind_of_input(learner, reference, kinds):
-    """All pairs of shapes, dtypes and layouts of gradients, one that is None; frozen, tied, a buffer, eval mode."""
+    """All pairs of shapes, dtypes and layouts of gradients; None, frozen and tied parameters, a buffer, eval mode."""
     for kind in kinds:
         arguments = *kind.drawn.values(), kind.states
         expected, got = (who.scenario.report_in_states(*arguments) for who in (reference, learner))
