@@ -42,7 +42,10 @@ UNREAD = (
     *(nodes.title, dropdown_title),
 )
 """Nodes whose text is no prose; headings cannot wait for what they announce, and those of boxes carry no link."""
-UNREAD_CLASSES = {"hide", "exercise", "widget", "quiz-answer", "toggle", "chapter-time", "section-time", "sitting-end"}
+UNREAD_CLASSES = {
+    *("hide", "exercise", "widget", "quiz-answer", "toggle", "live-elsewhere"),
+    *("chapter-time", "section-time", "sitting-end"),
+}
 QUESTIONS = {"quiz", "predict"}
 UNLINKED = (nodes.reference, addnodes.pending_xref, Choice)
 UNLINKED_CLASSES = {"predict-options"}

@@ -36,3 +36,5 @@ function blockOf(one) {
 
 // A sentence, with what is in backticks as code.
 const withCode = (text) => text.split(/`([^`\n]+)`/).map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
+// The same for a screen reader, which would read the backticks.
+export const withoutBackticks = (text) => text.replace(/`([^`\n]+)`/g, "$1");

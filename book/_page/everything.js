@@ -8,7 +8,7 @@ import { saveFile } from "./loading.js";
 import { HERE } from "./parts.js";
 import { afresh } from "./python.js";
 import { lastWorked, LAST } from "./route.js";
-import { againKey, draftKey, ownCells, ownCellsKey, read, replacing, result, resultKey, taken, toSave, writeAll } from "./store.js";
+import { draftKey, loading, ownCells, ownCellsKey, read, replacing, result, resultKey, taken, toSave, writeAll } from "./store.js";
 import { asText, contentOf, everything, idsOf, lettersIn, textsOf, understoodFile } from "./whole.js";
 
 // CELLS: by chapter, the cells of its notebook's exercises, [id, exercise], as the build has written them.
@@ -91,7 +91,7 @@ export async function planOf(file) {
       const replaced = conflicts();
       const taking = texts.filter((one) => !keep || !differs(one)).filter(([key, text]) => read(key) !== text);
       const ids = new Set(taking.map(([key]) => key));
-      const entries = taking.flatMap(([key, text]) => [...replacing(key, text), [againKey(key), null]]);
+      const entries = taking.flatMap(([key, text]) => loading(key, text));
       for (const [name, own] of cells) if (!keep || !ownDiffer([name, own])) entries.push(...replacing(ownCellsKey(name), own));
       for (const [name, page] of found.pages) entries.push(...beside(name, page, keep, ids));
       if (found.last && (!keep || !lastWorked())) entries.push([LAST, JSON.stringify(found.last)]);

@@ -3,7 +3,7 @@ import { noteAnswer } from "../_reader/dues.js";
 import { element } from "../_reader/element.js";
 import { After } from "./after.js";
 import { caseOf, loadsDigits, Printed, scratchCell, tryIts } from "./bench.js";
-import { cardOf, pointsInWords, statusInWords } from "./card.js";
+import { cardOf, pointsInWords, statusInWords, withoutBackticks } from "./card.js";
 import { Code, KEYS, Line, Switch } from "./code.js";
 import { asLoaded } from "./loaded.js";
 import { markOf } from "./marks.js";
@@ -192,7 +192,7 @@ export class Exercise {
     this.card.prepend(this.former);
     this.count(found.misconception);
     this.keep(found);
-    if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(Math.min(found.points, this.of), this.of)}. ${found.message.split("\n")[0]}`;
+    if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(Math.min(found.points, this.of), this.of)}. ${withoutBackticks(found.message.split("\n")[0])}`;
     reachable(this.section);
     if (!quiet) this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below the visible part
   }
@@ -215,7 +215,7 @@ export class Exercise {
     if (this.judged === this.texts()) this.markLine(found.line);
     if (found.misconception !== first.misconception) this.count(found.misconception);
     this.keep(found);
-    this.said.textContent = `${this.name}: ${found.message.split("\n")[0]}`;
+    this.said.textContent = `${this.name}: ${withoutBackticks(found.message.split("\n")[0])}`;
     reachable(this.section);
   }
 

@@ -139,10 +139,15 @@ export const toSave = (key) => read(againKey(key)) ?? read(key);
 export const formerKeys = (key) => ["before", "before2", "before3"].map((kind) => `${kind}:${key.replace(/^draft:/, "")}`);
 export const formers = (key) => formerKeys(key).map(read).filter((text) => ![null, read(key)].includes(text));
 const setFormers = (key, texts) => formerKeys(key).map((one, at) => [one, texts[at] ?? null]);
-// The entries to write in order to replace `now` by `next`.
-export function replacing(key, next, now = read(key)) {
-  const older = formers(key).filter((text) => ![now, next].includes(text));
-  return [[key, next], ...setFormers(key, now === null || now === next ? older : [now, ...older])];
+// The entries to write in order to replace `now`, and `also`, by `next`.
+export function replacing(key, next, now = read(key), also = null) {
+  const before = [...new Set([now, also, ...formers(key)])].filter((text) => ![null, next].includes(text));
+  return [[key, next], ...setFormers(key, before)];
+}
+// The same for a text from a file. It ends writing an answer again, so Undo brings back the solved one, too.
+export function loading(key, next) {
+  const again = againKey(key);
+  return again === key ? replacing(key, next) : [...replacing(key, next, read(key), read(again)), [again, null]];
 }
 // The same for Undo, which moves the replaced text behind all others, so that pressing it again goes through all of them.
 export function undoing(key, now = read(key)) {

@@ -4,7 +4,7 @@ import { MOST } from "./limits.js";
 import { loadedKey, withLoaded } from "./loaded.js";
 import { saveFile } from "./loading.js";
 import { afresh, lessonNotebook } from "./python.js";
-import { againKey, draftKey, ownCells, ownCellsKey, read, replacing, taken, toSave, writeAll } from "./store.js";
+import { draftKey, loading, ownCells, ownCellsKey, read, taken, toSave, writeAll } from "./store.js";
 
 const LARGEST = 20_000_000; // bytes of a notebook
 // Ends lines with \n alone, as the editor does; otherwise opening the editor would make a loaded answer look edited.
@@ -112,7 +112,7 @@ export async function planOf(slug, file) {
       const loaded = taking.map(keyed);
       if (!keep || !differs(cells)) loaded.push(cells);
       const marks = withLoaded(slug, taking.map(({ cell, source }) => [cell.id, source]));
-      if (!writeAll([...loaded.flatMap(([key, text]) => [...replacing(key, text), ...(key.startsWith("draft:") ? [[againKey(key), null]] : [])]), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
+      if (!writeAll([...loaded.flatMap(([key, text]) => loading(key, text)), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
       afresh(); // code that ran earlier must not judge the loaded answers
       if (keep && replaced) return `Loaded ${counted(taking.length, "answer")} of ${file.name}, and kept ${replaced} of yours.`;
       return `Loaded ${counted(answers.length, "answer")}${rest} of ${file.name}.${replaced ? " Undo brings back what it replaced." : ""}`;

@@ -139,9 +139,9 @@ def test_what_is_due_carries_what_it_is_about(reader: Reader) -> None:
     quiz = reader.js(
         "[...document.querySelectorAll('.quiz[id]')].find((one) => /20 diamonds/.test(one.textContent)).id"
     )
-    assert "Many outputs take one" not in shown_due(reader, "ch01_computation_graph", quiz)
+    assert "Many outputs need one" not in shown_due(reader, "ch01_computation_graph", quiz)
     reader.js("document.querySelector('.due-section').open = true")
-    reader.until("document.querySelector('.due-section').innerText.includes('Many outputs take one')")
+    reader.until("document.querySelector('.due-section').innerText.includes('Many outputs need one')")
     assert reader.js("document.querySelectorAll('.due-item [id]').length") == 0
     assert reader.faults() == []
 

@@ -110,6 +110,24 @@ def test_an_answer_that_is_written_again_is_saved_as_it_was(reader: Reader) -> N
     assert json.loads(text)["pages"]["ch06_vjps"]["answers"] == {"ch06-relu_vjp": "# before", "ch06-tanh_vjp": "# t"}
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_undo_brings_back_an_answer_that_was_written_again(reader: Reader, whole: bool) -> None:
+    """A loaded file replaces both what is begun and the solved answer that lies aside."""
+    reader.visit(PAGE, first=True)
+    reader.js(
+        "for (const [key, text] of [['again:ch06-relu_vjp', '# before'], ['draft:ch06-relu_vjp', '# begun']])"
+        " localStorage.setItem(`backprop:${key}`, text); true"
+    )
+    if whole:
+        everything(reader, a_file({"answers": {"ch06-relu_vjp": "# theirs"}}))
+    else:
+        load(reader, notebook({"relu_vjp": "# theirs"}))
+    assert draft(reader, "relu_vjp") == "# theirs"
+    for former in ("# begun", "# before"):
+        reader.press(reader.exercise("relu_vjp"), "Undo")
+        assert draft(reader, "relu_vjp") == former
+
+
 def test_one_file_holds_everything_and_another_browser_takes_it(reader: Reader) -> None:
     """Answers of two chapters, an edited cell, own cells, a result, choices, and places; to the front page and back."""
     reader.visit(PAGE, first=True)
