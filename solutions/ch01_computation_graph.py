@@ -1,8 +1,8 @@
 # %% [markdown]
 # # The computation graph
 #
-# Seven short functions. The first three need no more than school algebra; then you build what every deep learning
-# library has at its heart: an order of the graph, and one sweep through it backwards.
+# Eight short functions. The first three need no more than school algebra; then you build what every deep learning
+# library has at its heart: an ordering of the graph, and one backward sweep through it.
 # Read along in [the chapter](../book/ch01_computation_graph.md).
 
 # %% [markdown]
@@ -78,14 +78,14 @@ def neuron_gradients(w, x, b, y):
 #
 # - `node.value` is a number, `node.name` a name for people to read;
 # - `node.parents` is a tuple of the nodes that it was computed from, empty for an input (a *leaf*);
-# - `node.local_gradients` is a tuple of as many finite numbers: the derivative of `node.value` with respect to each
-#   parent.
+# - `node.local_gradients` is a tuple with one finite number per parent: the derivative of `node.value` with respect to
+#   it.
 #
-# A node that was used twice, as in `b = a + a`, stands in `parents` twice, with a local gradient for each place. Call
+# A node that was used twice, as in `b = a + a`, appears in `parents` twice, with a local gradient for each place. Call
 # `worked_graph()` in a cell of your own and look at its `parents`, and at theirs; later, call your functions with it.
 #
-# Feedback writes a graph as `b from a, a; c from b, b`: b was computed from a and a, then c from b and b. What stands
-# last is the output. Local gradients are listed in the same order as these parents.
+# In feedback, a graph is written as `b from a, a; c from b, b`: b was computed from a and a, then c from b and b. The
+# last one is the output. Local gradients are listed in the same order as these parents.
 
 # %%
 from course.graph import Node, add, mul, power
@@ -103,15 +103,15 @@ def worked_graph():
 # ## `topological_order`
 #
 # Return a list of all nodes that `output` depends on, directly or through others, and `output` itself, so that every
-# node stands **after its parents**. Each node is there once, and `output` is last. Where several orders are right, any
-# of them is.
+# node comes **after its parents**. Each node appears once, and `output` is last. If several orders are valid, any is
+# accepted.
 #
 # - Two nodes are the same only if they are one object: a `set` or a `dict` of nodes knows that. Names and values may
 #   repeat.
 # - A chain of 20,000 nodes works. Python gives up after about 1,000 calls inside calls, so do without recursion.
 # - If a node depends on itself, no order exists: raise a `ValueError`. It may be its own parent, be the output, or lie
 #   deep below it.
-# - Nothing is written to the nodes. A call may take 10 seconds.
+# - Nothing is written to the nodes. Each call may take up to 10 seconds.
 #
 # [Chapter section](../book/ch01_computation_graph.md#ch01-topological-order)
 
@@ -195,6 +195,31 @@ def reverse_sweep(output):
         for parent, local in zip(node.parents, node.local_gradients, strict=True):
             gradients[parent] += gradients[node] * local
     return gradients
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `gradient_through`
+#
+# How much of the gradient of `leaf` comes through `node`? The derivative of `output` with respect to `leaf` is a sum
+# over paths. Return the part of that sum whose paths lead through `node`, as a float.
+#
+# - If no path leads through `node`, the answer is 0.0. Where `node` is `leaf` or `output` itself, every path leads
+#   through it.
+# - `leaf` may also be a node in the middle. All three are objects, not names or values.
+# - A graph of 30 diamonds in a row, with a billion paths, takes under a second.
+# - Nothing is written to the nodes. You may call your `reverse_sweep`; if that is wrong, so is this.
+#
+# [Chapter section](../book/ch01_computation_graph.md#ch01-gradient-through)
+
+
+# %% exercise="gradient_through"
+def gradient_through(output, node, leaf):
+    """The part of d(output)/d(leaf) that the paths through node add up to."""
+    ### BEGIN SOLUTION
+    behind = reverse_sweep(node).get(leaf, 0.0)  # over the ways from leaf to node
+    ahead = reverse_sweep(output).get(node, 0.0)  # over the ways from node to output
+    return behind * ahead
     ### END SOLUTION
 
 
