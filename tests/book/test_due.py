@@ -132,7 +132,7 @@ def test_what_is_due_carries_what_it_is_about(reader: Reader) -> None:
     reader.visit("ch01_computation_graph.html")
     examples, *_ = reader.js(predictions)
     shown = shown_due(reader, "ch01_computation_graph", examples)
-    assert "One of the two examples below comes out wrong." in shown
+    assert "One node of this example sends the wrong message." in shown
     assert "def backward(node" in shown  # the code of its cell
     assert reader.js("document.querySelectorAll('.due-about .predict-output').length") == 0
     reader.visit("ch01_computation_graph.html")
