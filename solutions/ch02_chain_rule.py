@@ -2,12 +2,10 @@
 # # The chain rule, two ways round
 #
 # The derivative of a composition is a product of Jacobians. This lesson multiplies it from either end, counts what each
-# costs, and checks gradients against finite differences. Ten exercises, NumPy only.
+# costs, and checks gradients against finite differences. Eleven exercises, NumPy only.
 # Read along in [the chapter](../book/ch02_chain_rule.md).
 #
-# Everything is float64. A Jacobian has one row for each output and one column for each input: `(n_out, n_in)`. A
-# **JVP** is that matrix times a vector, one entry for each input; a **VJP** is a vector, one entry for each output,
-# times that matrix. No function changes its arguments. An array may be a view, such as a transpose.
+# Everything is float64. No function changes its arguments. An array may be a view, such as a transpose.
 
 # %%
 import math
@@ -30,7 +28,7 @@ import numpy as np
 def numerical_gradient(f, x, eps=1e-6):
     """Gradient of f at x, in the shape of x, by central differences: two calls of f for each entry."""
     ### BEGIN SOLUTION
-    gradient = np.zeros(x.shape)  # float64, also for whole numbers, which would round eps away
+    gradient = np.zeros(x.shape)
     for index in np.ndindex(x.shape):
         step = np.zeros(x.shape)
         step[index] = eps
@@ -43,8 +41,8 @@ def numerical_gradient(f, x, eps=1e-6):
 # ## `jvp_chain`
 #
 # `y = W_k … W_2 W_1 x`, with the matrices listed in the order in which they act: `Ws = [W_1, …, W_k]`, `W_i` of shape
-# `(n_i, n_{i−1})`. The Jacobian is the product of all matrices. Return it times `v`, shape `(n_k,)`, for a `v` of shape
-# `(n_0,)`; the empty chain returns `v`.
+# `(n_i, n_{i−1})`. The Jacobian is the product of all matrices. Return it times `v`, a JVP, shape `(n_k,)`, for a `v`
+# of shape `(n_0,)`; the empty chain returns `v`.
 #
 # Never multiply two matrices: one matrix–vector product for each `W` is enough. Some checks count, with matrices that
 # allow `W @ v`, `v @ W`, `W.dot(v)`, `np.dot(W, v)` and the same with `W.T`, for a `v` with one axis, and refuse the
@@ -67,8 +65,8 @@ def jvp_chain(Ws, v):
 # %% [markdown]
 # ## `vjp_chain`
 #
-# The same chain. Return `u` times the Jacobian, shape `(n_0,)`, for a `u` of shape `(n_k,)`; the empty chain returns
-# `u`. Again one matrix–vector product for each `W`, on the same kind of matrices.
+# The same chain. Return `u` times the Jacobian, a VJP, shape `(n_0,)`, for a `u` of shape `(n_k,)`; the empty chain
+# returns `u`. Again one matrix–vector product for each `W`, on the same kind of matrices.
 #
 # **Points count only if the grader, which counts products in one call, sees no product of two matrices.**
 # [Chapter section](../book/ch02_chain_rule.md#ch02-vjp-chain)
@@ -85,6 +83,36 @@ def vjp_chain(Ws, u):
 
 
 # %% [markdown]
+# ## `weight_gradients`
+#
+# The same chain, with a loss at its end: `L = u · (W_k … W_1 x)`, for an `x` of shape `(n_0,)` and a `u` of shape
+# `(n_k,)`. Return the gradient of `L` with respect to every matrix: a list with one array for each `W`, in the order of
+# `Ws` and in the shape of that `W`. The empty chain returns `[]`.
+#
+# Walk forward once and back once: each `W` multiplies at most one vector as `W @ v` and at most one as `v @ W`, which
+# is `W.T @ v`. Some checks count, with the matrices of `jvp_chain`.
+#
+# **Points count only if the grader sees at most these two products for each matrix, and none of two matrices.**
+# [Chapter section](../book/ch02_chain_rule.md#ch02-weight-gradients)
+
+
+# %% exercise="weight_gradients"
+def weight_gradients(Ws, x, u):
+    """The gradients of L = u · (W_k … W_1 x), a list with an array in the shape of each W: one walk there and back."""
+    ### BEGIN SOLUTION
+    entered = []
+    for W in Ws:
+        entered.append(x)
+        x = W @ x
+    gradients = []
+    for W, h in zip(reversed(Ws), reversed(entered), strict=True):
+        gradients.append(np.outer(u, h))
+        u = W.T @ u
+    return gradients[::-1]
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## `jacobian_cost`
 #
 # A chain of matrices with widths `dims = [n_0, …, n_k]`: two of them or more, each at least 1. One pass through it,
@@ -93,8 +121,8 @@ def vjp_chain(Ws, u):
 # - `mode="forward"`: a JVP for each of the `n_0` columns;
 # - `mode="reverse"`: a VJP for each of the `n_k` rows.
 #
-# Every product counts in full, the first one of a pass too, although its vector is mostly zeros. Return an exact `int`;
-# Python's own have no largest one.
+# Every product counts in full, including the first of each pass, although its vector is mostly zeros. Return an exact
+# `int`; Python's own have no upper limit.
 # [Chapter section](../book/ch02_chain_rule.md#ch02-jacobian-cost)
 
 
@@ -130,7 +158,7 @@ def cheaper_mode(dims):
 # makes a new `Dual` from the values by the operation itself, and from the tangents by its rule. Write these:
 #
 # - `+`, `-`, `*`, `/` and `**`, with a `Dual` or a number on either side, and unary minus. A number is a constant: its
-#   tangent is 0. `lift` makes one of it: without it, `x + 3` fails, because 3 has no tangent.
+#   tangent is 0. `lift` turns it into a `Dual`: without it, `x + 3` fails, because 3 has no tangent.
 # - the methods `sin()`, `exp()` and `log()`. Values are plain numbers, and `math` is imported.
 #
 # In `x ** n` with a number `n`, the base may be negative (where `n` is whole) or 0 (where `n` is 0 or at least 1);
@@ -268,7 +296,7 @@ def derivative(f, x):
 # ## `jacobian_from_jvp`
 #
 # `jvp(v)` returns a Jacobian times `v`: it takes an array `(n_in,)` and returns one `(n_out,)`. Return the Jacobian
-# itself, `(n_out, n_in)`, by exactly `n_in` calls. `n_in` is at least 1; there may be no outputs at all.
+# itself, `(n_out, n_in)`, by exactly `n_in` calls. `n_in` is at least 1; there may be zero outputs.
 # [Chapter section](../book/ch02_chain_rule.md#ch02-jacobian-from-jvp)
 
 
@@ -285,7 +313,7 @@ def jacobian_from_jvp(jvp, n_in):
 # ## `jacobian_from_vjp`
 #
 # `vjp(u)` returns `u` times a Jacobian: it takes an array `(n_out,)` and returns one `(n_in,)`. Return the Jacobian
-# itself, `(n_out, n_in)`, by exactly `n_out` calls. `n_out` is at least 1; there may be no inputs at all.
+# itself, `(n_out, n_in)`, by exactly `n_out` calls. `n_out` is at least 1; there may be zero inputs.
 # [Chapter section](../book/ch02_chain_rule.md#ch02-jacobian-from-vjp)
 
 
@@ -305,10 +333,10 @@ def jacobian_from_vjp(vjp, n_out):
 # `(g * f(*inputs)).sum()`, a tuple with one array for each input. `inputs` is a tuple of arrays of any shapes, `()`
 # included. Return `True` if every entry of every gradient agrees with central differences, and `False` if not.
 #
-# - The `g` that you choose must not hide a mistake: not all ones, not all equal. What is random comes from `rng`, a
+# - The `g` that you choose must not hide a mistake: not all ones, not all equal. Draw all random numbers from `rng`, a
 #   `numpy.random.Generator`, so that the same seed gives the same answer.
-# - A gradient of the wrong shape (even one that would broadcast), a nan or an infinity in it, and one gradient too few
-#   are `False`, not an exception.
+# - A gradient of the wrong shape (even one that would broadcast), a nan or an infinity in it, and a missing gradient
+#   give `False`, not an exception.
 # - `inputs` are the same afterwards.
 #
 # The grader asks about many VJPs. The right ones agree with central differences (`eps=1e-6`) to six digits or so; the

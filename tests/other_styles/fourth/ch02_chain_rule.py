@@ -1,6 +1,7 @@
 """Text of a StrEnum."""
 import math
 from functools import reduce
+from itertools import accumulate
 from typing import NamedTuple
 import numpy as np
 
@@ -24,6 +25,12 @@ def jvp_chain(Ws, v):
 
 def vjp_chain(Ws, u):
     return reduce(lambda w, W: np.dot(W.T, w), Ws[::-1], u)
+
+
+def weight_gradients(Ws, x, u):
+    hs = accumulate(Ws, lambda h, W: W.dot(h), initial=x)
+    gs = list(accumulate(Ws[::-1], lambda g, W: np.dot(g, W), initial=u))
+    return [np.multiply.outer(g, h) for g, h in zip(gs[-2::-1], hs)]
 
 
 def jacobian_cost(dims, mode):

@@ -7,6 +7,7 @@ could change counts in its own process.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -36,14 +37,27 @@ class Products:
 
     def __init__(self, Ws: list[np.ndarray]) -> None:
         self._Ws = Ws
-        self.count = 0
+        self._taken: Counter[tuple[int, bool]] = Counter()
+
+    @property
+    def count(self) -> int:
+        """How many products were taken, of all matrices."""
+        return self._taken.total()
+
+    def in_each_direction(self) -> dict[str, int]:
+        """The most products that a single matrix was in, as they are written, in either direction."""
+        ways = {"W @ v": False, "v @ W": True}
+        return {
+            written: max((n for (_, left), n in self._taken.items() if left is way), default=0)
+            for written, way in ways.items()
+        }
 
     def multiply(self, number: Any, vector: Any, from_the_left: Any) -> np.ndarray:
         """`vector @ W` or `W @ vector`, of the matrix of this number."""
         W, v = self._Ws[number], np.asarray(vector, dtype=np.float64)
         if v.ndim != 1:
             raise ValueError("the vector must have one axis")
-        self.count += 1
+        self._taken[int(number), bool(from_the_left)] += 1
         return np.asarray(v @ W if from_the_left else W @ v)
 
 

@@ -71,5 +71,15 @@ def chain_one_vector_at_a_time(
     submission: Any, function: str, shapes: list[tuple[int, int]], multiply: Multiply, vector: np.ndarray
 ) -> Any:
     """What `jvp_chain` or `vjp_chain` returns for matrices of these shapes that only multiply vectors."""
-    Ws = [VectorsOnly(shape, partial(multiply, number)) for number, shape in enumerate(shapes)]
-    return getattr(submission, function)(Ws, vector)
+    return getattr(submission, function)(_vectors_only(shapes, multiply), vector)
+
+
+def weights_one_vector_at_a_time(
+    submission: Any, shapes: list[tuple[int, int]], multiply: Multiply, x: np.ndarray, u: np.ndarray
+) -> Any:
+    """What `weight_gradients` returns for such matrices."""
+    return submission.weight_gradients(_vectors_only(shapes, multiply), x, u)
+
+
+def _vectors_only(shapes: list[tuple[int, int]], multiply: Multiply) -> list[VectorsOnly]:
+    return [VectorsOnly(shape, partial(multiply, number)) for number, shape in enumerate(shapes)]
