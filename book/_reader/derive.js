@@ -5,7 +5,7 @@ import { listen, MOST_NOTE, noteIn, noteKey, keepNote } from "./kept.js";
 export function derivations() {
   for (const box of document.querySelectorAll(".rule[data-exercise]")) {
     const name = box.dataset.exercise;
-    const field = element("textarea", { class: "rule-note", rows: 2, maxLength: MOST_NOTE, placeholder: "The gradient is …", "aria-label": `Your derivation for ${name.split("/").at(-1)}` });
+    const field = element("textarea", { class: "rule-note", rows: 2, maxLength: MOST_NOTE, placeholder: "Your answer …", "aria-label": `Your derivation for ${name.split("/").at(-1)}` });
     const said = element("p", { class: "rule-said", role: "status" });
     const show = () => {
       field.value = noteIn(name);
