@@ -2,13 +2,13 @@
 # # Gradient accumulation, += not =
 #
 # Two sums hide behind one `+=`. Inside one backward pass, a value that was used several times gets the sum of what its
-# uses send back: that is the chain rule. Across backward passes, `.grad` adds up because nobody cleared it: that is a
-# choice, and a useful one. Six functions keep the two apart: on a graph of numbers, on arrays, and in a training loop.
-# Read along in [the chapter](../book/ch03_accumulation.md).
+# uses send back: that is the chain rule. Across backward passes, `.grad` adds up until somebody clears it: that is a
+# choice, and a useful one. Seven functions keep the two apart: on a graph of numbers, on arrays, and in a training
+# loop. Read along in [the chapter](../book/ch03_accumulation.md).
 #
 # `Node(value, parents, local_gradients)` is the graph of the first chapter: `parents` are the nodes it was computed
-# from, `local_gradients` the derivative with respect to each, in the same order; a parent that was used twice stands
-# there twice. `.grad` is `None` until somebody sets it. `add`, `mul` and `power` make nodes from nodes.
+# from, `local_gradients` the derivative with respect to each, in the same order; a parent that was used twice appears
+# twice. `.grad` is `None` until somebody sets it. `add`, `mul` and `power` make nodes from nodes.
 #
 # Arrays may be views, such as transposes.
 
@@ -24,7 +24,7 @@ from course.graph import Node, add, mul, power
 # `None` counts as 0. The gradient of `output` with respect to itself is 1. Change no other number of the graph.
 #
 # - Within one call: a node's gradient is the sum over all its uses, passed on once, when that sum is complete.
-# - Across calls: what stands in `.grad` before the call stays, and is never passed on. `backward(c)` twice leaves
+# - Across calls: what is in `.grad` before the call stays, and is never passed on. `backward(c)` twice leaves
 #   exactly twice the gradients. Two outputs that share nodes leave the sum of their gradients.
 #
 # A node that is reached has a number in the end, even if its gradient is 0; one that is not reached keeps its `.grad`.
@@ -133,7 +133,7 @@ def tied_autoencoder_gradient(W, x):
 # %% [markdown]
 # ## `microbatch_gradient`
 #
-# A batch that does not fit into memory goes through in pieces. `grad_fn(params, X, y)` returns the **mean** gradient
+# A batch that does not fit into memory is processed in pieces. `grad_fn(params, X, y)` returns the **mean** gradient
 # over the rows that it is given: a dict with the keys and shapes of `params`. Return what
 # `grad_fn(params, X, y)` would return for all `n` rows at once, but never hand it more than `batch_size` of them.
 #
@@ -141,7 +141,7 @@ def tied_autoencoder_gradient(W, x):
 #   three arguments by position, `params` as they are.
 # - The last micro-batch may be short; `batch_size` may be larger than `n`; `n` is at least 1.
 # - `X` and `y` have one row per example along their first axis, and any number of axes. `params` may have any keys, and
-#   arrays of any shape, 0-d included. Each gradient has the dtype of its parameter: `grad_fn` sees to it, keep it so.
+#   arrays of any shape, 0-d included. Each gradient has the dtype of its parameter: `grad_fn` returns it so; keep it.
 # [Chapter section](../book/ch03_accumulation.md#ch03-microbatch-gradient)
 
 
@@ -162,18 +162,55 @@ def microbatch_gradient(grad_fn, params, X, y, batch_size):
 
 
 # %% [markdown]
+# ## `token_gradient`
+#
+# A language model's loss is a mean over tokens. `X`, `y` and `mask` hold `n` texts of `t` places each: `y` and `mask`
+# have the shape `(n, t)`, `X` may have more axes behind these two. A place counts as a token where `mask`, an array of
+# bools, is True. `grad_fn(params, X, y, mask)` returns the **mean** gradient over the places that count in the texts it
+# is given: a dict with the keys and shapes of `params`. Return what `grad_fn(params, X, y, mask)` would return for all
+# `n` texts at once, but never hand it more than `batch_size` texts.
+#
+# - Call `grad_fn` at most ceil(n / batch_size) times, with its four arguments by position, `params` as they are. It
+#   sees every text that has a token exactly once, with its own `y` and `mask`.
+# - Places that do not count may be anywhere. A text may have no token at all, but at least one text has one. If no
+#   place counts in a whole call, `grad_fn` returns nan: the mean of nothing.
+# - The last micro-batch may be short; `batch_size` may be larger than `n`. Each gradient has the dtype of its
+#   parameter: `grad_fn` returns it so; keep it.
+# [Chapter section](../book/ch03_accumulation.md#ch03-token-gradient)
+
+
+# %% exercise="token_gradient"
+def token_gradient(grad_fn, params, X, y, mask, batch_size):
+    """The mean gradient over all tokens, a dict like params; grad_fn gets at most batch_size texts in each call."""
+    ### BEGIN SOLUTION
+    n, tokens = len(X), int(mask.sum())
+    total = {name: np.zeros_like(value) for name, value in params.items()}
+    for start in range(0, n, batch_size):
+        texts = slice(start, start + batch_size)
+        counted = int(mask[texts].sum())
+        if counted == 0:
+            continue  # grad_fn would return nan, and 0 * nan is nan
+        gradients = grad_fn(params, X[texts], y[texts], mask[texts])
+        share = counted / tokens  # a Python number: one of NumPy's would turn float32 into float64
+        for name in total:
+            total[name] = total[name] + share * gradients[name]
+    return total
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## `train`
 #
 # From here on PyTorch: `model` is an `nn.Module`, and `.grad` is PyTorch's. `batches` is any iterable of `(X, y)`,
 # perhaps a generator, which can be walked once and has no length. One pass over it:
 #
 # - The loss of a batch is `torch.nn.functional.mse_loss(model(X), y)`. Return the losses as a list of Python floats,
-#   one per batch, each as it was when its batch came by, before the step that follows.
+#   one per batch, each computed before the step that follows.
 # - `accumulate` batches in a row form a group. After each group every parameter takes one step, `p -= lr * grad`, where
 #   `grad` is the mean of the group's batch gradients. Every batch counts alike, however many rows it has.
 # - If the batches run out in the middle of a group, that short group steps too, with the mean over its own batches.
-# - What stands in `.grad` when `train` is called comes from somebody else and must have no effect. What stands there in
-#   the end is up to you.
+# - Whatever is in `.grad` when `train` is called was left by other code and must have no effect. What you leave there
+#   is up to you.
 # - A parameter with `requires_grad=False`, or one that the model does not use, stays as it is.
 #
 # Neither weight decay nor momentum. A `torch.optim.SGD` may take the step, if you like.

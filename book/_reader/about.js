@@ -4,7 +4,7 @@ import { element } from "./element.js";
 import { copies } from "./glimpse.js";
 
 const CARRIED = "figure, table, .cell, .pst-scrollable-table-container, [class*='highlight-'], .math";
-const LEFT_OUT = ".quiz, .predict, .exercise, .exercise-rules, .page-progress, .page-end, .go-on, .rule, script, style, details, [hidden]";
+const LEFT_OUT = ".quiz, .predict, .exercise, .exercise-rules, .page-progress, .page-end, .go-on, div.rule, script, style, details, [hidden]";
 const HEADING = "h1, h2, h3, h4, h5, h6";
 const MOST = 4000; // characters of the section
 

@@ -2,7 +2,7 @@
 import { element } from "./element.js";
 
 const ENOUGH = 420; // characters of a section
-const NOT_SHOWN = "script, style, form, button, iframe, object, embed, link, meta, base, foreignObject, .headerlink, .copybtn, .live-tools, .widget, .exercise, .exercise-card, .page-progress, .page-small, details, .quiz, .predict, .rule, .citation > .label, [hidden]";
+const NOT_SHOWN = "script, style, form, button, iframe, object, embed, link, meta, base, foreignObject, .headerlink, .copybtn, .live-tools, .widget, .exercise, .exercise-card, .page-progress, .page-small, details, .quiz, .predict, div.rule, .citation > .label, [hidden]";
 const DROPPED = /^(?:id|role|tabindex|aria-describedby|aria-labelledby|on.*)$/i; // our pages have no handlers in attributes
 const HEADING = "h1, h2, h3, h4, h5, h6";
 

@@ -217,3 +217,15 @@ def test_a_book_of_one_page_has_the_python_of_that_page(monkeypatch: pytest.Monk
     assert lessons_of(SimpleNamespace(srcdir=SOURCE, config=config)) == lessons[:2]
     config.external_site_map = {"index", "ch06_vjps"}
     assert lessons_of(SimpleNamespace(srcdir=SOURCE, config=config)) == ["ch06_vjps"]
+
+
+def test_no_style_of_ours_reaches_into_a_formula() -> None:
+    """Formerly `.rule`, a box of exercises, drew a black block over KaTeX's vertical dots, a span of that class."""
+    texts = [file.read_text(encoding="utf-8") for file in sorted((SOURCE / "_static").glob("*.css"))]
+    theirs = (SOURCE / "node_modules" / "katex" / "dist" / "katex.min.css").read_text(encoding="utf-8")
+    names = set(re.findall(r"\.([A-Za-z][\w-]*)", re.sub(r"\{[^{}]*\}", "{}", theirs)))
+    selectors = [one.strip() for text in texts for many in re.findall(r"([^{}]+)\{", text) for one in many.split(",")]
+    begins = {found[1]: one for one in selectors if (found := re.match(r"\.([\w-]+)", one))}
+    assert "rule" in names
+    assert len(begins) > 50
+    assert {one for name, one in begins.items() if name in names - {"katex", "katex-display"}} == set()
