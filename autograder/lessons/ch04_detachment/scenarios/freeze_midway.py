@@ -40,10 +40,10 @@ def _given(parameters: list[torch.nn.Parameter], iterable: str) -> Any:
 
 def _pulled(parameters: list[torch.nn.Parameter], targets: list[np.ndarray]) -> torch.Tensor:
     """A sum of squares, in which each parameter's gradient depends on all others, frozen or not."""
-    apart = sum(
-        ((parameter - torch.tensor(target)) ** 2).sum() for parameter, target in zip(parameters, targets, strict=True)
-    )
-    return apart / 2 + sum(parameter.sum() for parameter in parameters) ** 2 / 20  # type: ignore[operator, return-value]
+    pairs = zip(parameters, targets, strict=True)
+    apart = torch.stack([((parameter - torch.tensor(target)) ** 2).sum() for parameter, target in pairs])
+    together = torch.stack([parameter.sum() for parameter in parameters])
+    return apart.sum() / 2 + together.sum() ** 2 / 20
 
 
 class _Loop:
