@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Detachment, breaking the graph
 #
-# `detach`, `no_grad` and `requires_grad` say where the gradient stops. Five functions that stop it on purpose, and six
+# `detach`, `no_grad` and `requires_grad` say where the gradient stops. Six functions that stop it on purpose, and six
 # short programs where it stops by surprise. PyTorch.
 # Read along in [the chapter](../book/ch04_detachment.md).
 #
@@ -85,6 +85,43 @@ def freeze(module, prefix):
     for parameter in matching:
         parameter.requires_grad_(False)
     return len(matching)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `freeze_midway`
+#
+# Freeze parameters in the middle of a training run. `parameters` is an iterable of parameters, perhaps a generator; one
+# that two layers share may come twice. `optimizer` has made some steps with them and with others. It is SGD, RMSprop,
+# Adam or AdamW of `torch.optim`, with any settings.
+#
+# From the call on, these parameters require no gradient, and no `optimizer.step()` moves them. The training loop may
+# clear gradients with `zero_grad()` or with `zero_grad(set_to_none=False)`, before or after a step, and it may call
+# `freeze_midway` between `backward` and `step`. All other parameters keep their gradients and their momentum.
+#
+# Return a function without arguments that ends the freeze. Each parameter then requires a gradient if it did before.
+# Its training starts anew, as in an optimizer just made: no gradient and no momentum from before the freeze moves it.
+# The settings are those that its group in the optimizer has by then, such as a new learning rate.
+#
+# The chapter prints no rule for this.
+# [Chapter section](../book/ch04_detachment.md#ch04-freeze-midway)
+
+
+# %% exercise="freeze_midway"
+def freeze_midway(parameters, optimizer):
+    """Freeze parameters that the optimizer has moved before; the function that unfreezes them."""
+    ### BEGIN SOLUTION
+    required = {parameter: parameter.requires_grad for parameter in parameters}
+    for parameter in required:
+        parameter.requires_grad_(False)
+        parameter.grad = None
+
+    def unfreeze():
+        for parameter, flag in required.items():
+            parameter.requires_grad_(flag)
+            optimizer.state.pop(parameter, None)
+
+    return unfreeze
     ### END SOLUTION
 
 
