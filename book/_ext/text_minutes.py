@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from docutils import nodes
 from page_blocks import Block
+from predict import Closed
 from sphinx_design.dropdown import dropdown_main, dropdown_title
 
 WORDS_A_MINUTE = 200
@@ -25,10 +26,11 @@ SECONDS = {
     "interview question": 120,
 }
 """Seconds for one of each."""
-UNWORDED = (nodes.Invisible, nodes.raw, nodes.literal_block, nodes.math_block, nodes.math)
+QUESTIONS = {"quiz", "predict"}
+UNWORDED = (nodes.Invisible, nodes.raw, nodes.literal_block, nodes.math_block, nodes.math, Closed)
+UNWORDED_CLASSES = {*QUESTIONS, "widget", "page-small"}
 INTERVIEW = "Interview questions"
 """The heading of a section whose closed boxes are questions to answer aloud."""
-QUESTIONS = {"quiz", "predict"}
 OWN_TIME = ("exercise", "exercise-rules", "rule", "page-progress", "page-end", "live-tools")
 """Classes of parts that belong to the exercises' time, or that a script fills."""
 
@@ -90,11 +92,11 @@ def seconds(node: nodes.Node, asks: bool = False) -> float:
 def words(node: nodes.Node) -> int:
     """The words of prose in a node that every reader sees."""
     if isinstance(node, nodes.Text):
-        return len(node.astext().split())
+        return sum(any(map(str.isalnum, word)) for word in node.astext().split())
     if not isinstance(node, nodes.Element) or isinstance(node, UNWORDED):
         return 0
     classes = set(node.get("classes", []))
-    return 0 if classes & QUESTIONS or _is_closed(node, classes) else sum(map(words, node.children))
+    return 0 if classes & UNWORDED_CLASSES or _is_closed(node, classes) else sum(map(words, node.children))
 
 
 def folded(page: nodes.Element, title: str) -> Iterator[tuple[nodes.Element, float]]:
