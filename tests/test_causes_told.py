@@ -55,6 +55,30 @@ def forward(params, X, activation="relu"):
 def backward(params, cache, dout):
     raise ValueError(len(cache))
 """
+OUTPUT_FIRST = """
+def topological_order(output):
+    seen, order = set(), []
+    def visit(node):
+        if node not in seen:
+            seen.add(node)
+            order.append(node)
+            for parent in node.parents:
+                visit(parent)
+    visit(output)
+    return order[::-1]
+"""
+NO_CYCLES = """
+def topological_order(output):
+    seen, order = set(), []
+    def visit(node):
+        if node not in seen:
+            seen.add(node)
+            for parent in node.parents:
+                visit(parent)
+            order.append(node)
+    visit(output)
+    return order
+"""
 
 
 @pytest.mark.parametrize(
@@ -73,6 +97,20 @@ def backward(params, cache, dout):
 def test_the_cause_is_told(slug: str, name: str, code: str, says: str) -> None:
     message = message_of(slug, name, code)
     assert says in message
+
+
+def test_the_simplest_case_comes_before_a_known_mistake_of_another() -> None:
+    """Four nodes come out in a wrong order, and the recursion ends at 20,000: the order comes first."""
+    first, *_, last = message_of("ch01_computation_graph", "topological_order", OUTPUT_FIRST).splitlines()
+    assert first.startswith("Node c stands before its parent a.")
+    assert last.startswith("Another mistake: The function calls itself once per step")
+
+
+def test_what_fails_before_a_known_mistake_does_is_told() -> None:
+    """A check of long chains goes through a plain one, where the recursion ends, before it comes to a cycle."""
+    message = message_of("ch01_computation_graph", "topological_order", NO_CYCLES)
+    assert message.startswith("A cycle goes unnoticed")
+    assert "\nApart from that: The calls inside calls became too many" in message
 
 
 @pytest.mark.parametrize("code", [AXIS_0, AXIS_0.replace("g.sum(axis=0)", "g[0]"), "def add_vjp(g, a, b): return g, 1"])

@@ -76,6 +76,33 @@ def test_what_a_reader_sees_is_counted() -> None:
     assert asked[0].text == pytest.approx(4 + 2 / 200)
 
 
+def test_words_are_those_that_everyone_reads() -> None:
+    code, formula = nodes.literal_block("", WORDS), nodes.math("", "x + y")
+    quiz = nodes.container("", prose(1), classes=["quiz"])
+    closed = nodes.container("", prose(1), design_component="dropdown")
+    figure = nodes.figure("", nodes.image(), nodes.caption("", "three more words"))
+    first, second = parts(section("two words", prose(1), code, quiz, closed, figure), section("one", prose(1), formula))
+    assert (first.words, second.words) == (2 + 200 + 3, 1 + 200)
+
+
+def test_a_chapter_has_few_words_or_fewer_than_it_had() -> None:
+    most = sittings.MOST_WORDS
+    assert sittings.too_many(most, None) == ""
+    assert sittings.too_many(most + 1, None).startswith("3,501 words are read by everyone, at most 3,500 may be")
+    assert sittings.too_many(4_000, 4_000) == ""
+    assert "at most 4,000 may be" in sittings.too_many(4_001, 4_000)
+    assert "out of UNCUT" in sittings.too_many(most, 4_000)
+
+
+def test_a_box_that_goes_deeper_says_its_minutes() -> None:
+    deeper, other = (
+        text_minutes.dropdown_main("", text_minutes.dropdown_title("", title), prose(3), opened=False)
+        for title in ("Going deeper: pullbacks", "All rules")
+    )
+    ((title, minutes),) = text_minutes.folded(nodes.section("", deeper, other), sittings.DEEPER)
+    assert (title.astext(), minutes) == ("Going deeper: pullbacks", 3)
+
+
 def test_the_rule_is_the_one_that_reviewing_prints() -> None:
     text = (ROOT / "book" / "REVIEWING.md").read_text(encoding="utf-8")
     flowing = " ".join(text.split())
@@ -120,6 +147,7 @@ def test_the_build_refuses_times_by_hand_and_old_records(tmp_path: Path, monkeyp
     monkeypatch.setattr(sittings.logger, "warning", lambda text, *parts, **_: told.append(text % parts))
     it = replace(lesson(exercise("one")), times=TextTimes(14, {"ch01-one": 14}))
     monkeypatch.setattr(sittings, "syllabus", lambda: {"ch01_a": it})
+    monkeypatch.setattr(sittings, "MOST_WORDS", 9_000)
     env = SimpleNamespace(doc2path=lambda name: str(page), metadata={"ch01_a": {}})
     app = SimpleNamespace(env=env, builder=SimpleNamespace(format="html"))
 
@@ -134,6 +162,8 @@ def test_the_build_refuses_times_by_hand_and_old_records(tmp_path: Path, monkeyp
     assert build(15) == []
     assert build(18) == ["course/times.toml says 14 minutes for the text, which takes 18: run `make times`"]
     assert build(40)[1].startswith("the section 'A' takes 47 minutes")
+    monkeypatch.setattr(sittings, "MOST_WORDS", 3_000)
+    assert build(15) == ["3,001 words are read by everyone, at most 3,000 may be: cut, or fold what only some need"]
 
 
 def test_a_page_says_its_times() -> None:

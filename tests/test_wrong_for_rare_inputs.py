@@ -12,7 +12,39 @@ from test_wrong_answers import Wrong, expect_refused
 pytestmark = pytest.mark.slow
 
 WRONG = {
+    "ch04_detachment": [
+        Wrong(
+            "running_mean_loss",
+            "running_mean_loss",
+            "total, count = 0.0, 0",
+            "losses = iter(losses)\nfirst = next(losses, None)\n"
+            "total, count = (0.0, 0) if first is None else (first.item(), 1)",
+            "test_graphs_are_let_go",
+        ),
+    ],
+    "ch05_autograd_engine": [
+        Wrong(
+            "Tensor.register_hook",
+            "backward",
+            "for hook in node.hooks:\n    replacement = hook(np.array(g))",
+            "copied = np.array(g)\nfor hook in node.hooks:\n    replacement = hook(copied)",
+            "test_argument_is_the_hooks_own",
+            0.95,
+        ),
+    ],
     "ch08_custom_functions": [
+        Wrong(
+            "run_gradcheck",
+            "run_gradcheck",
+            "return torch.autograd.gradcheck(fn, copies) and torch.autograd.gradgradcheck(fn, copies)",
+            "def total(*arguments):\n"
+            "    outputs = fn(*arguments)\n"
+            "    outputs = outputs if isinstance(outputs, tuple) else (outputs,)\n"
+            "    return sum(output.sum() for output in outputs if output.requires_grad)\n"
+            "return torch.autograd.gradcheck(total, copies) and torch.autograd.gradgradcheck(total, copies)",
+            "test_shapes_and_outputs",
+            0.96,
+        ),
         Wrong(
             "run_gradcheck",
             "run_gradcheck",

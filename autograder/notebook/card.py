@@ -26,7 +26,10 @@ BADGES = {
 """A glyph and a background colour, for white text, by status; other statuses look like `failed`."""
 WORDS = {"missing": "not written yet", "partial": "partly right", "error": "stopped by an error"}
 """The words for statuses that are not shown under their own name."""
-AFTER_A_CASE = ("Another check says: ", "Apart from that: ", "No points: ", "No points, even for what is right: ")
+AFTER_A_CASE = (
+    *("Another check says: ", "Another mistake: ", "Apart from that: "),
+    *("No points: ", "No points, even for what is right: "),
+)
 """The beginnings of sentences that may follow a failing case in a message."""
 _PLAIN = "background:none;color:inherit;border:0"
 _CODE = (

@@ -1,6 +1,7 @@
 """Says how long a chapter and its sections take, and where readers can stop.
 
-Lines say so below the chapter's title, below the heading of each section with an exercise, and after each sitting.
+Lines say so below the chapter's title, below the heading of each section with an exercise, and after each sitting;
+the titles of boxes that go deeper have their minutes. A chapter has at most `MOST_WORDS` that every reader sees.
 
 The minutes of the text are counted (`text_minutes`), those of exercises follow from their points (`course/times.py`).
 Commands, README.md and the front page take them from `course/times.toml`. The build refuses a record that differs from
@@ -21,7 +22,7 @@ from docutils import nodes
 from page_blocks import Block, block
 from sphinx.application import Sphinx
 from sphinx.util import logging
-from text_minutes import Part, parts_of
+from text_minutes import Part, folded, parts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -34,6 +35,23 @@ LEAST, MOST = 20, 30
 """Minutes of a sitting."""
 LONG_EXERCISE = 20
 """Minutes above which an exercise may make a sitting too long: its section cannot be divided."""
+MOST_WORDS = 3500
+"""Words of prose of a chapter; what only some readers need is in a box that is closed at first."""
+UNCUT = {
+    "ch05_autograd_engine": 4950,
+    "ch06_vjps": 3900,
+    "ch07_mlp_backprop": 4100,
+    "ch08_custom_functions": 5400,
+    "ch09_vanishing_gradients": 6100,
+    "ch10_activation_memory": 4750,
+    "ch11_checkpointing": 6750,
+    "ch12_debugging": 5200,
+    "ch13_beyond_first_order": 5550,
+    "ch14_scaling_out": 6750,
+}
+"""Chapters that are longer so far, with their words: they may become shorter only."""
+DEEPER = "Going deeper"
+"""Begin of such a box's title."""
 NEARLY_NOTHING = 1
 """Minutes of text below which a section that only introduces its subsections is not the end of a sitting."""
 TOLERATED = 2, 0.05
@@ -155,7 +173,19 @@ def say_times(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for sitting in sittings:
         if wrong := too_long(sitting, lesson):
             logger.warning("%s", wrong, location=sitting[0].section, type="times")
+    if wrong := too_many(sum(part.words for part in parts), UNCUT.get(docname)):
+        logger.warning("%s", wrong, location=docname, type="times")
+    for title, minutes in folded(doctree, DEEPER):
+        title.append(nodes.inline("", f" ({in_hours(max(1, minutes))})"))
     _add_lines(parts, sittings, lesson)
+
+
+def too_many(words: int, uncut: int | None) -> str:
+    """Why so many words are refused; "" if they are not."""
+    most = uncut or MOST_WORDS
+    if words > most:
+        return f"{words:,} words are read by everyone, at most {most:,} may be: cut, or fold what only some need"
+    return "" if uncut is None or words > MOST_WORDS else "few enough words by now: take the chapter out of UNCUT"
 
 
 def _add_lines(parts: Sequence[Part], sittings: Sequence[Sequence[Part]], lesson: Lesson) -> None:

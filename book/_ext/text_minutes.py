@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from docutils import nodes
 from page_blocks import Block
-from sphinx_design.dropdown import dropdown_main
+from predict import Closed
+from sphinx_design.dropdown import dropdown_main, dropdown_title
 
 WORDS_A_MINUTE = 200
 SECONDS = {
@@ -25,6 +26,9 @@ SECONDS = {
     "interview question": 120,
 }
 """Seconds for one of each."""
+QUESTIONS = {"quiz", "predict"}
+UNWORDED = (nodes.Invisible, nodes.raw, nodes.literal_block, nodes.math_block, nodes.math, Closed)
+UNWORDED_CLASSES = {*QUESTIONS, "widget", "page-small"}
 INTERVIEW = "Interview questions"
 """The heading of a section whose closed boxes are questions to answer aloud."""
 OWN_TIME = ("exercise", "exercise-rules", "rule", "page-progress", "page-end", "live-tools")
@@ -42,6 +46,9 @@ class Part:
     exercises: list[str] = field(default_factory=list)
     """Names of the exercises at its end."""
 
+    words: int = 0
+    """Words of its prose: questions, code and what is closed at first do not count."""
+
     @property
     def text(self) -> float:
         """Minutes of its text."""
@@ -54,7 +61,7 @@ def parts_of(page: nodes.Element, depth: int = 1) -> Iterator[Part]:
         if isinstance(section, nodes.section):
             own = [child for child in section.children if not isinstance(child, nodes.section)]
             asks = str(section[0].astext()) == INTERVIEW
-            yield Part(section, depth, sum(seconds(child, asks) for child in own))
+            yield Part(section, depth, sum(seconds(child, asks) for child in own), words=sum(map(words, own)))
             yield from parts_of(section, depth + 1)
 
 
@@ -65,7 +72,7 @@ def seconds(node: nodes.Node, asks: bool = False) -> float:
     if not isinstance(node, nodes.Element) or isinstance(node, nodes.Invisible | nodes.raw):
         return 0
     classes = set(node.get("classes", []))
-    if {"quiz", "predict"} & classes:
+    if classes & QUESTIONS:
         return SECONDS["quiz or prediction"]
     if _is_closed(node, classes):
         return SECONDS["interview question"] if asks else 0
@@ -80,6 +87,24 @@ def seconds(node: nodes.Node, asks: bool = False) -> float:
         return SECONDS["figure"]
     row = SECONDS["row of a table"] if isinstance(node, nodes.row) else 0
     return row + sum(seconds(child, asks) for child in node.children)
+
+
+def words(node: nodes.Node) -> int:
+    """The words of prose in a node that every reader sees."""
+    if isinstance(node, nodes.Text):
+        return sum(any(map(str.isalnum, word)) for word in node.astext().split())
+    if not isinstance(node, nodes.Element) or isinstance(node, UNWORDED):
+        return 0
+    classes = set(node.get("classes", []))
+    return 0 if classes & UNWORDED_CLASSES or _is_closed(node, classes) else sum(map(words, node.children))
+
+
+def folded(page: nodes.Element, title: str) -> Iterator[tuple[nodes.Element, float]]:
+    """The boxes that are closed at first and whose titles begin so: that title, and the minutes of what is inside."""
+    for box in page.findall(dropdown_main):
+        head = next(iter(box.findall(dropdown_title)), None)
+        if head is not None and head.astext().strip().startswith(title):
+            yield head, sum(seconds(child) for child in box.children if child is not head) / 60
 
 
 def _is_closed(node: nodes.Element, classes: set[str]) -> bool:

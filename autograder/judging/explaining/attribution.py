@@ -27,7 +27,7 @@ class Explaining(NamedTuple):
     second: Sequence[Misconception] = ()
     """Those that give what the first ones leave."""
     left: Sequence[int] = ()
-    """Numbers of the failing visible checks that the first ones are known to pass, without `second`."""
+    """Numbers of the failing visible checks whose first wrong value the first ones get right, without `second`."""
     whole: bool = True
     """Whether they give all that the visible checks saw."""
 
@@ -94,9 +94,9 @@ def _partial(
             )
         ]
         if len({known.says for known in alike}) == 1:
-            left = _left_by(alike, records, possible)
-            second = _giving(left, alike, records, possible)
-            return Explaining(alike, records[i], second, () if second else left, bool(second))
+            second = _giving(_left_by(alike, records, possible), alike, records, possible)
+            left = () if second else _left_by(alike, records, possible, in_part=True)
+            return Explaining(alike, records[i], second, left, bool(second))
     return Explaining(whole=False)
 
 
@@ -123,14 +123,24 @@ def _giving_all(
 
 
 def _left_by(
-    first: Sequence[Misconception], records: list[Record], possible: dict[Misconception, Evidence]
+    first: Sequence[Misconception],
+    records: list[Record],
+    possible: dict[Misconception, Evidence],
+    in_part: bool = False,
 ) -> list[int]:
-    """Numbers of the visible failing checks that known mistakes are known to pass: something else is wrong there."""
+    """Numbers of the visible failing checks that known mistakes are known to pass: something else is wrong there.
+
+    With `in_part`, also of those that they fail, but only after what fails first in the answer.
+    """
+    failing = [i for i in _failing(records) if records[i].visible and records[i].cost == 1.0]
     return [
         i
-        for i, record in enumerate(records)
-        if record.visible and not record.passed and record.cost == 1.0
-        if all(possible[known].is_known_to_pass(record, i) for known in first)
+        for i in failing
+        if all(
+            possible[known].is_known_to_pass(records[i], i)
+            or (in_part and possible[known].gives_right_what_fails_first(records[i], i))
+            for known in first
+        )
     ]
 
 

@@ -26,6 +26,7 @@ from autograder.judging.records.withheld import said_of
 
 MOST_LINES = HEIGHT - 1
 """Most lines of a message; the caller may add one about a wrong helper."""
+ANOTHER = "Another mistake: "
 MOST_PROBLEMS = 2
 """Most wrong outputs that are described in words."""
 
@@ -89,9 +90,13 @@ def diagnose(
     failing = sorted((record for record in records if not record.passed), key=order_of_showing)
     shown = (found and explained.record) or (explanation and explanation.shown) or failing[0]
     last = [] if failing[0] is shown else [f"Another check says: {summary(failing[0])}"]
-    if len(named) == 1 and explained.left and not explanation:  # the known mistake passes these
-        apart = f"Apart from that: {summary(records[explained.left[0]])}"
-        last = [apart] if summary(failing[0]) in apart else [*last, apart]
+    if len(named) == 1 and explained.left and not explanation:
+        left = records[explained.left[0]]
+        if left is failing[0] and left is not shown:  # simpler cases come first, whether or not a known mistake fits
+            shown, lines, last = left, [], [f"{ANOTHER}{named[0]}"]
+        else:
+            apart = f"Apart from that: {summary(left)}"
+            last = [apart] if summary(failing[0]) in apart else [*last, apart]
     unwritten = [record for record in failing if isinstance(record.ended_by, Missing)]
     if not isinstance(shown.ended_by, Missing) and unwritten:
         lacking = summary(next((record for record in unwritten if record.visible), unwritten[-1]))

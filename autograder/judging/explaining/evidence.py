@@ -116,6 +116,12 @@ class Evidence(Sequence[Record]):
             self._compatible[i] = mine, may_be
         return may_be
 
+    def gives_right_what_fails_first(self, mine: Record, i: int) -> bool:
+        """Whether the mistake's values are right in the comparison that fails first in check `i` of the answer."""
+        first = next((key for key, my in by_case(mine).items() if my.problems), None)
+        their = by_case(self[i]).get(first) if first is not None else None
+        return their is not None and not their.problems
+
     def agrees_until(self, mine: Record, i: int, last: int) -> bool:
         """Whether the mistake gives the answer's values in check `i` up to comparison `last`, some of them wrong."""
         if self._records[i] is None and not self._reaches(i, last):

@@ -115,9 +115,10 @@ def training_loop(submission: Any, targets: list[float], lr: float) -> dict[str,
 
 @torch.enable_grad()
 def graphs_alive(submission: Any, values: list[float], shape: tuple[int, ...] = ()) -> dict[str, Any]:
-    """The mean of losses from a generator, and the maximum number of graphs alive when the next loss is requested.
+    """The mean of losses from a generator, and the maximum number of graphs alive when a loss is handed out.
 
-    A graph is alive as long as its leaf is, which each of its nodes keeps.
+    A graph is alive as long as its leaf is, which each of its nodes keeps. The loss before may still have one, because
+    a loop's variable holds it until the next one is there.
     """
     leaves: list[TensorWeakRef] = []
     most = 0
@@ -135,16 +136,17 @@ def graphs_alive(submission: Any, values: list[float], shape: tuple[int, ...] = 
     def count() -> None:
         nonlocal most
         found = alive()
-        if found > 1 and most <= 2:  # more than two are told already, and each collection takes 20 ms and more
+        if found > 2 and most <= 2:  # more than two are told already, and each collection takes 20 ms and more
             gc.collect()  # graphs that only a reference cycle keeps alive do not count
             found = alive()
         most = max(most, found)
 
     def losses() -> Iterator[torch.Tensor]:
         for value in values:
+            loss = watched(value)
             count()
-            yield watched(value)
-        count()
+            yield loss
+            del loss  # the caller's from here on
 
     mean = _mean(submission, losses())
     return {**mean, "graphs": most, "left": alive()}

@@ -75,11 +75,12 @@ def test_several_hooks(learner, reference, rng):
 
 @exercise("Tensor.register_hook")
 def test_argument_is_the_hooks_own(learner, reference, rng):
-    """A hook that writes into its argument changes nothing: not g, not another tensor's gradient."""
+    """A hook that writes into its argument changes nothing: not g, nor what another tensor or the next hook gets."""
     for case, code in {
         "on the root": "y = a + b\ny.register_hook(spoil)",
         "on one of two leaves": "a.register_hook(spoil)\ny = a + b",
         "on a result": "h = a + b\nh.register_hook(spoil)\ny = h + a",
+        "before a hook that looks": f"a.register_hook(spoil)\na.register_hook(lambda g: {LOOK})\ny = a + b",
     }.items():
         whole = f"seen = []\ndef spoil(g):\n    {LOOK}\n    g *= 0\n{code}\ny.backward(g)"
         ask = ["seen", "a.grad", "b.grad", "g"]

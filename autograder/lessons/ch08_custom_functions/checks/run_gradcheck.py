@@ -256,6 +256,10 @@ def test_shapes_and_outputs(learner, reference, rng):
         return values, where
 
     half = {"mistake": "its gradient half of what it should be", "first": scaled(0.5)}
+    mixed = {  # a sum of the outputs has ones for g, in whatever order
+        "mistake": "its gradient with the entries of g in reverse order",
+        "first": lambda right, gs, tensors: [3 * tensors[0] ** 2 * gs[0].flip(0)],
+    }
     steep = {
         "mistake": "the second derivatives of a missing",
         "again": lambda of_g, of_x: [*of_g, 0 * of_x[0], *of_x[1:]],
@@ -268,6 +272,8 @@ def test_shapes_and_outputs(learner, reference, rng):
         cube(rng, words="x³ of a 0-d tensor", **half),
         Operation("2x, whose second derivative is 0", lambda x: 2 * x, [vector(rng, 2)]),
         Operation("2x", lambda x: 2 * x, [vector(rng, 2)], **half),
+        cube(rng, 3),
+        cube(rng, 3, **mixed),
         Operation("the sum of x³", lambda x: (x**3).sum(), [vector(rng, 3)]),
         Operation("the sum of x³", lambda x: (x**3).sum(), [vector(rng, 3)], **half),
         Operation("the matrix product A B", lambda A, B: A @ B, [A, B]),
