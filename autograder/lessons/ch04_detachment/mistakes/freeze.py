@@ -61,8 +61,7 @@ anywhere_in_the_name = mistake(
 empty_prefix_matches_nothing = mistake(
     "freeze",
     _matching_where('f"{name}.".startswith(f"{stem}.")'),
-    says="With a dot added to it the empty prefix matches nothing. It has to match everything: treat it as a case of "
-    "its own.",
+    says="The empty prefix matches nothing here. It has to match everything: treat it as a case of its own.",
 )
 
 two_dots = mistake(

@@ -19,15 +19,15 @@ SAYS_G_IS_MISSING = "g is missing: multiply the derivative by the upstream g."
 SAYS_NOTHING_RETURNED = "backward computes the gradient and does not return it: without `return` it gives None."
 SAYS_RIGHT_ONCE = "The first derivative is right, and the second one wrong without a word:"
 SAYS_DETACHED = (
-    f"{SAYS_RIGHT_ONCE} detached, or read from .data, x is a constant to the double backward. Compute with the saved x "
-    "as it is: it has its graph."
+    f"{SAYS_RIGHT_ONCE} the derivative has no graph back to x, as if x were detached, read from .data, or used under "
+    "no_grad. Compute it from the saved x as it is, with gradients on."
 )
 SAYS_ONLY_ONCE = (
     "@once_differentiable forbids the double backward. It is asked for here, and needs nothing more than tensor "
     "operations on x and g."
 )
 SAYS_AN_ATTRIBUTE = (
-    "x is kept as ctx.x. Then autograd cannot tell when x is changed in place before the backward pass. "
+    "x is kept as an attribute of ctx. Then autograd cannot tell when x is changed in place before the backward pass. "
     "ctx.save_for_backward(x) watches it."
 )
 SAYS_ON_THE_CLASS = (

@@ -168,8 +168,7 @@ entropy_not_reduced = mistake(
 EntropyNeverAsks = mistake(
     "FusedCrossEntropy",
     {f"{ASKS}\n{SAVE_BOTH}": SAVE_BOTH, STOPS: ""},
-    says="ctx.needs_input_grad is never asked: where the logits need no gradient, forward saves all the same, and "
-    "backward computes what nobody uses.",
+    says="Where the logits need no gradient, forward saves all the same: ask ctx.needs_input_grad there.",
 )
 entropy_asks_too_late = mistake(
     "FusedCrossEntropy",

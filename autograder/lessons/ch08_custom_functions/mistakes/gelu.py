@@ -147,7 +147,7 @@ GELUSavesMoreThanItUses = mistake(
 GELUKeepsAnAttribute = mistake(
     "GELU",
     AN_ATTRIBUTE,
-    says="x is kept as ctx.x. It holds the same memory, but autograd does not know of it: it cannot tell when x is "
+    says="x is kept as an attribute of ctx. It holds the same memory, but autograd does not know of it: it cannot tell when x is "
     "changed in place, and no meter sees it. ctx.save_for_backward(x).",
 )
 GELUKeepsItOnTheClass = mistake("GELU", on_the_class("GELU"), says=SAYS_ON_THE_CLASS)

@@ -52,7 +52,8 @@ ste_halves_away_from_zero = mistake(
 ste_detaches_g = mistake(
     "RoundSTE",
     {"return g": "return g.detach()"},
-    says="g.detach() has the value of g and no graph: a second derivative through g is lost. Return g itself.",
+    says="What backward returns has the value of g and no graph, as g.detach() has, or whatever once_differentiable "
+    "lets through: a second derivative through g is lost. Return g itself.",
 )
 ste_cut_off = mistake(
     "RoundSTE",
