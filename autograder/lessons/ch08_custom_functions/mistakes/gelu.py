@@ -147,8 +147,8 @@ GELUSavesMoreThanItUses = mistake(
 GELUKeepsAnAttribute = mistake(
     "GELU",
     AN_ATTRIBUTE,
-    says="x is kept as an attribute of ctx. It holds the same memory, but autograd does not know of it: it cannot tell when x is "
-    "changed in place, and no meter sees it. ctx.save_for_backward(x).",
+    says="x is kept as an attribute of ctx. It holds the same memory, but autograd does not know of it: it cannot tell "
+    "when x is changed in place, and no meter sees it. ctx.save_for_backward(x).",
 )
 GELUKeepsItOnTheClass = mistake("GELU", on_the_class("GELU"), says=SAYS_ON_THE_CLASS)
 gelu_only_once = mistake("GELU", ONLY_ONCE, says=SAYS_ONLY_ONCE)
