@@ -3,7 +3,7 @@ import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { Annotation, Compartment, EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
@@ -31,6 +31,8 @@ const marked = StateField.define({
   },
   provide: (field) => EditorView.decorations.from(field),
 });
+// Quotes are not closed: after the three that end a docstring two more would be left.
+const closing = Prec.high(EditorState.languageData.of(() => [{ closeBrackets: { brackets: ["(", "[", "{"] } }]));
 const STUB = /raise NotImplementedError\(.*\)/; // selected at the start, so that typing replaces it
 
 // `run` is called for Ctrl+Enter and Shift+Enter, `changed` with the text after each change.
@@ -43,7 +45,7 @@ export function open(parent, text, { label, run, changed }) {
       doc: text,
       selection: stub ? { anchor: stub.index, head: stub.index + stub[0].length } : undefined,
       extensions: [
-        lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
+        lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), closing,
         EditorState.tabSize.of(4), indentUnit.of("    "), python(), syntaxHighlighting(colours),
         difference.of([]), marked,
         keymap.of([

@@ -113,6 +113,9 @@ def test_every_printable_key_is_typed(reader: Reader, editor: str) -> None:
     typed = reader.text(f"{selector} .cm-content").replace("\xa0", " ")
     assert "1 / 2" in typed
     assert set(keys) - {" "} <= set(typed)
+    reader.fill(selector, "")
+    reader.type('"""Says what it does."""')
+    assert reader.text(f"{selector} .cm-content") == '"""Says what it does."""'
 
 
 def test_storage_that_is_refused_loses_nothing_that_is_on_the_page(reader: Reader) -> None:

@@ -45,5 +45,5 @@ embedding_returns_g = mistake(
 embedding_always_float64 = mistake(
     "embedding_vjp",
     {ZEROS: "dtable = np.zeros(table.shape)"},
-    says="np.zeros(table.shape) is float64 whatever the table is. Use np.zeros_like(table).",
+    says="The array of zeros is float64 whatever the table is. np.zeros_like(table) has its shape and its dtype.",
 )
