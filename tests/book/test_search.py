@@ -106,6 +106,20 @@ def test_answers_come_while_one_types_and_keep_their_address(chromium: Browser, 
     assert len(chromium.js(FOUND)) > 5
 
 
+def test_the_glass_covers_no_letter(chromium: Browser, book_site: str) -> None:
+    """Of the field on the page of results, and of the one that opens over any other page."""
+    box = "(field) => parseFloat(getComputedStyle(field).paddingLeft) + field.getBoundingClientRect().left"
+    glass = "(field) => field.parentElement.querySelector('i').getBoundingClientRect().right"
+    for page, opened, field in (
+        ("search.html", "true", ".bd-search-container input"),
+        ("index.html", "document.querySelector('#pst-search-dialog').showModal()", "#pst-search-dialog input"),
+    ):
+        chromium.open(f"{book_site}/{page}")
+        chromium.js(f"{opened}; true")
+        left, right = (chromium.js(f"({of})(document.querySelector('{field}'))") for of in (box, glass))
+        assert left >= right > 0, page
+
+
 def test_it_finds_from_the_disk(chromium: Browser, built_book: Path) -> None:
     chromium.open(f"{(built_book / 'search.html').as_uri()}?q=vanishing+gradients")
     assert chromium.js(FOUND)[0]["address"] == "ch09_vanishing_gradients.html"

@@ -243,6 +243,17 @@ def test_the_link_to_an_exercise_is_seen_where_nothing_can_hover_and_never_hidde
     assert reader.js(f"document.activeElement === {link}")
 
 
+def test_no_button_of_an_exercise_is_on_paper(reader: Reader) -> None:
+    reader.visit("ch06_vjps.html", first=True)
+    reader.fill(reader.exercise("relu_vjp"), "# begun")
+    shown = "[...document.querySelectorAll('.exercise button')].filter((one) => one.checkVisibility()).length"
+    assert reader.js(shown) > 20
+    reader.call("Emulation.setEmulatedMedia", media="print")
+    printed = reader.js(shown)
+    reader.call("Emulation.setEmulatedMedia", media="")
+    assert printed == 0
+
+
 def test_a_record_of_what_is_solved_is_printed_alone_and_gives_no_credit(reader: Reader) -> None:
     reader.visit("index.html", first=True)
     assert "Print a record" not in reader.text(".page-progress")
