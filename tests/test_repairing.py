@@ -112,6 +112,31 @@ def test_few_variants_are_tried_of_an_answer_that_is_right_in_all_values(monkeyp
     assert 10 < tried.count("0.0") < tried.count("1.0") / 2
 
 
+HEAVY = """
+def nothing():
+    pass
+
+def relu_vjp(g, x):
+    for _ in range({rounds}):
+        nothing()
+    return np.sin(g * x + 3).astype(x.dtype)
+"""
+
+
+def test_fewer_variants_are_tried_of_an_answer_that_does_much_in_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Traced or compiled code enters tens of thousands of functions in each call; its search took up to 20 seconds."""
+    tried, screen = list[int](), VariantRun.screen
+
+    def counting(self: VariantRun, variants: Any, call: Any) -> Any:
+        tried.extend([rounds] * len(variants))
+        return screen(self, variants, call)
+
+    monkeypatch.setattr(VariantRun, "screen", counting)
+    for rounds in (10, 20_000):
+        graded("ch06_vjps", "relu_vjp", HEAVY.format(rounds=rounds))
+    assert 5 < tried.count(20_000) < tried.count(10) / 2
+
+
 def test_right_answers_and_known_mistakes_are_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.judging.repair.Repairer", None)  # calling it fails
     right = "def relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)"

@@ -106,6 +106,12 @@ class TellLines(TypedDict):
     do: Literal["lines"]
 
 
+class TellEntered(TypedDict):
+    """Tell how many Python functions the last traced variant has entered so far."""
+
+    do: Literal["entered"]
+
+
 Request = (
     LoadScenarios
     | Watch
@@ -117,6 +123,7 @@ Request = (
     | RunVariant
     | ScreenVariants
     | TellLines
+    | TellEntered
 )
 
 

@@ -94,6 +94,8 @@ class Conversation(Dispatcher):
                 self.flush_in_time(more=True)
         elif request["do"] == "lines":
             self.reply({"value": [] if self.variants is None else list(self.variants.lines)})
+        elif request["do"] == "entered":
+            self.reply({"value": 0 if self.variants is None else self.variants.entered})
 
     def note_scenarios(self) -> None:
         """Note what the scenarios use, before the first statement of the submission runs."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder.worker.execution import Program
 from autograder.worker.interrupts import limited as limited_by_timer
-from autograder.worker.seeds import seed
+from autograder.worker.seeds import seed_again
 
 _ONLY_SHOWN = ("print", "display", "show")
 """Functions whose calls at the top level define nothing."""
@@ -54,6 +54,8 @@ class Variants:
         self._traced = False
         self.lines: list[tuple[str, int]] = []
         """The lines that the last traced call ran, in order, each once."""
+        self.entered = 0
+        """How many Python functions the last traced variant has entered so far, those of libraries included."""
 
     def run(self, changed: Sequence[tuple[int, str]], seconds: float, traced: bool) -> Program:
         """The program of a variant, as in `messages.RunVariant`. A statement that raises defines nothing.
@@ -68,9 +70,11 @@ class Variants:
             if codes[number] is None:
                 raise SyntaxError(f"statement {number}")
         self._seconds, self._traced = seconds, traced
-        seed()
+        seed_again()
         program = Program(self._module)
-        with self._within(seconds):
+        if traced:
+            self.entered = 0
+        with self._within(seconds), self._tracing(self._counted):
             for code in codes.values():
                 if code is not None:
                     try:
@@ -87,6 +91,7 @@ class Variants:
         seen = dict[tuple[str, int], None]()
 
         def tracer(frame: FrameType, event: str, argument: Any) -> Any:
+            self._counted(frame, event, argument)
             if frame.f_code.co_filename not in self._labels:
                 return None
             if event == "line":
@@ -94,16 +99,29 @@ class Variants:
             return tracer
 
         try:
-            with self._within(self._seconds):
-                if self._traced:
-                    threading.settrace(tracer)
-                    sys.settrace(tracer)
+            with self._within(self._seconds), self._tracing(tracer):
                 yield
         finally:
             if self._traced:
-                sys.settrace(None)
-                threading.settrace(None)
                 self.lines = list(seen)
+
+    @contextmanager
+    def _tracing(self, tracer: Callable[[FrameType, str, Any], Any]) -> Iterator[None]:
+        """Trace the code inside, in all its threads, if this variant is traced."""
+        if not self._traced:
+            yield
+            return
+        try:
+            threading.settrace(tracer)
+            sys.settrace(tracer)
+            yield
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)
+
+    def _counted(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Count a function that is entered, and trace no further into it."""
+        self.entered += event == "call"
 
     @staticmethod
     def still_runs() -> bool:

@@ -101,6 +101,11 @@ class VariantRun:
         pairs = told[:MOST_LINES] if isinstance(told, list) else []
         return {(pair[0], pair[1]) for pair in pairs if _is_line(pair)}
 
+    def entered(self) -> int:
+        """As `RunsVariants.entered`; what cannot be believed is 0."""
+        told = self._answered({"do": "entered"}).get("value")
+        return max(told, 0) if type(told) is int else 0
+
     def ask(self, request: Call, seconds: float) -> Answer:
         """The variant's answer. Raises `LearnerError` if there is none."""
         self.last = request

@@ -52,5 +52,8 @@ class RunsVariants(Run, Protocol):
     def lines(self) -> set[tuple[str, int]]:
         """The lines that the last call ran, as pairs of a cell's label and a line, if it was traced."""
 
+    def entered(self) -> int:
+        """How many Python functions the variant has entered so far, those of libraries included, if it is traced."""
+
     def close(self) -> None:
         """End what runs the variants."""

@@ -78,6 +78,9 @@ class VariantsHere(LocalRun):
     def lines(self) -> set[tuple[str, int]]:
         return set(self._variants.lines)
 
+    def entered(self) -> int:
+        return self._variants.entered
+
     def ask(self, request: Call, seconds: float) -> Answer:
         """The variant's answer. Raises `LearnerError` if there is none."""
         self.last = request

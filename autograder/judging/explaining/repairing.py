@@ -37,13 +37,17 @@ from autograder.worker.messages import Answer, Call
 
 MOST_CALLS = 1_500
 """Calls that the single edits of one answer may make; starting a variant counts as one."""
-CALLS_IF_VALUES_ARE_RIGHT = 400
+CALLS_IF_VALUES_ARE_RIGHT = 600
 """The same where only checks of how the values come about fail: an edit that mends this is among the likely ones, and
 each call is measured, which takes long."""
-SCENARIO_CALLS = 3
-"""A scenario counts as this many calls: it is asked on the smallest case."""
+SCENARIO_CALLS = 5
+"""A scenario counts as this many calls: most build networks, but it is asked on the smallest case."""
 MOST_TRACED = 25
 """Right comparisons of which the lines are looked at."""
+ENTERED = 300
+"""A call counts as one for each so many Python functions that the answer as it is enters, those of PyTorch included:
+most enter far fewer, but one that traces or compiles enters tens of thousands, and a thousand variants would take
+minutes."""
 ENDLESS_CALLS = 200
 """What a variant that had to be interrupted counts as."""
 CALLS_FOR_PARTS = 400
@@ -100,6 +104,8 @@ class Repairer:
         self._calls_left = MOST_CALLS
         if all(one.measured for one in records if not one.passed):
             self._calls_left = CALLS_IF_VALUES_ARE_RIGHT
+        self._weight = 1
+        """What a call counts as."""
         self._outputs_wrong: Collection[str] = ()
         self._last: Record
 
@@ -113,6 +119,7 @@ class Repairer:
             before = self._attempted((), traced=True)
             if before is None or not self._fails_as_recorded():
                 return NOT_MENDED
+            self._weight = self._weighed()
             names, self._outputs_wrong = self._outputs()
             ran, failed, call = self._run.lines(), self._last, self._run.last
             suspects = self._suspects(ran)
@@ -128,6 +135,13 @@ class Repairer:
             return Mended(mended_together(*pair), causes=2) if pair else Mended(self._in_part(partial))
         except (NoVariants, SearchOver):
             return NOT_MENDED
+
+    def _weighed(self) -> int:
+        """What each call counts as, by the functions that the answer as it is has entered."""
+        calls = 1 + sum(_calls_of(call.scenario) for call in self._last.calls)
+        if self._run.entered() >= 2 * ENTERED * calls:
+            self._attempted((), traced=True)  # the first time, PyTorch imports what it needs: that does not come again
+        return max(1, self._run.entered() // (ENTERED * calls))
 
     def _one_left(self, partial: Sequence[tuple[Progress, Edit]]) -> Mended:
         """What is said of edits that mend a part, break nothing and leave exactly one known mistake."""
@@ -195,7 +209,7 @@ class Repairer:
         """
         failed, call = next(iter(self._last.failures), None), self._run.last
         screens = call if failed and call and self._shows(failed, call) else None
-        size = TOGETHER if screens else 1
+        size = max(1, TOGETHER // self._weight) if screens else 1
         for start in range(0, len(edits), size):
             if mending and edits[start].tier > mending[0].tier:
                 return
@@ -272,7 +286,7 @@ class Repairer:
         return record
 
     def _spend(self, calls: int) -> None:
-        self._calls_left -= calls
+        self._calls_left -= calls * self._weight
         if self._calls_left < 0:
             raise SearchOver
 
