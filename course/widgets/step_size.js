@@ -167,7 +167,7 @@ export default {
       const central = state.formula === "central";
       const rows = [
         ["truncation", "truncation", central ? "h² / 6" : "h / 2", truncation[i]],
-        ["roundoff", "round-off, at most", central ? "u / h" : "2u / h", roundoff[i]],
+        ["roundoff", "round-off, estimated", central ? "u / h" : "2u / h", roundoff[i]],
         ["sum", "their sum", "", truncation[i] + roundoff[i]],
         [`measured chosen ${state.dtype}`, "measured", "", measured[i]],
       ];
