@@ -80,7 +80,7 @@ def test_words_are_those_that_everyone_reads() -> None:
     code, formula = nodes.literal_block("", WORDS), nodes.math("", "x + y")
     quiz = nodes.container("", prose(1), classes=["quiz"])
     closed = nodes.container("", prose(1), design_component="dropdown")
-    figure = nodes.figure("", nodes.image(), nodes.caption("", "three more words"))
+    figure = nodes.figure("", nodes.image(), nodes.caption("", "below a picture"))
     first, second = parts(section("two words", prose(1), code, quiz, closed, figure), section("one", prose(1), formula))
     assert (first.words, second.words) == (2 + 200 + 3, 1 + 200)
 

@@ -27,7 +27,10 @@ SECONDS = {
 }
 """Seconds for one of each."""
 QUESTIONS = {"quiz", "predict"}
-UNWORDED = (nodes.Invisible, nodes.raw, nodes.literal_block, nodes.math_block, nodes.math, Closed)
+UNWORDED = (
+    *(nodes.Invisible, nodes.raw, nodes.literal_block, nodes.math_block, nodes.math, nodes.table),
+    Closed,
+)
 UNWORDED_CLASSES = {*QUESTIONS, "widget", "page-small"}
 INTERVIEW = "Interview questions"
 """The heading of a section whose closed boxes are questions to answer aloud."""
@@ -47,7 +50,7 @@ class Part:
     """Names of the exercises at its end."""
 
     words: int = 0
-    """Words of its prose: questions, code and what is closed at first do not count."""
+    """Words of its prose: questions, code, tables and what is closed at first do not count."""
 
     @property
     def text(self) -> float:
