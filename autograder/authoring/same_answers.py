@@ -21,6 +21,7 @@ from autograder.judging.asking.run import Run
 from autograder.judging.checking.plugin import identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes
+from autograder.judging.explaining.searching import CHANGE_SECONDS
 from autograder.judging.recorder import prefetched
 from autograder.judging.records.errors import LearnerError
 from autograder.judging.records.keys import key_of
@@ -34,6 +35,8 @@ from course.syllabus import Exercise, Lesson
 
 QUICK_SECONDS = 0.3
 """Processor time of the calls of a quick check; those of others train networks."""
+TIMES_LONGER, LEAST_SECONDS = 50, 0.2
+"""A change that takes so many times as long as the solution, and at least so much processor time, is endless."""
 SECONDS = 60.0
 """What a call is said to have; our own functions have no limit of their own."""
 
@@ -88,7 +91,7 @@ class _Foreseen(LocalRun):
 
     def key(self) -> bytes | None:
         """The key of the answers to the foreseen calls so far; None if they contain objects."""
-        return self._key and self._key.digest()
+        return None if self._key is None else self._key.digest()
 
     def make(self) -> bool:
         """Make the next of the foreseen calls, and return whether it gave a value.
@@ -165,6 +168,11 @@ class SameAnswers:
         """
         took = [self._took.get(item.nodeid, 0.0) for item in self.items_of(exercise, True)]
         return sorted(range(len(took)), key=took.__getitem__)
+
+    def limits(self, exercise: str) -> dict[int, float]:
+        """Processor time that a changed solution may have, by number of an exercise's visible checks."""
+        took = [self._took.get(item.nodeid, CHANGE_SECONDS) for item in self.items_of(exercise, True)]
+        return {i: min(CHANGE_SECONDS, max(LEAST_SECONDS, TIMES_LONGER * one)) for i, one in enumerate(took)}
 
     def answers_as_right(self, items: list[pytest.Item], run: LocalRun) -> bool:
         """Whether a run gives the solution's answers, bit by bit, to the quick ones of an exercise's checks.
