@@ -50,7 +50,7 @@ The book gets all of them or none: a slip names an answer only if no other slip 
 grading gives up far earlier.
 """
 TRIED, MARGIN = 20, 1.5
-"""After so many changes, all are given up if they would take so many times as long as they may."""
+"""After so many changes, all are given up if they would take so many times as long as they may; at the end, once."""
 GOLDEN = 0.6180339887498949
 """Multiples of the golden ratio, modulo 1, are spread evenly however many there are."""
 
@@ -221,6 +221,7 @@ def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
 def _write_search(judge: Judge, exercise: Exercise, written: Written, seconds: float, same: SameAnswers) -> None:
     """Write what visible checks see of the solution with each single slip, and with each pair of known mistakes."""
     search = judge.mistakes.search_of(exercise.name)
+    search.limits = same.limits(exercise.name)
     for candidates, into in ((search.all_variants(), written.book.variants), (search.all_pairs(), written.book.pairs)):
         seen = _seen_of_all(candidates, same.quick_first(exercise.name), seconds)
         if seen is None:
@@ -251,7 +252,8 @@ def _seen_of_all(candidates: Sequence[Candidate], checks: list[int], seconds: fl
             endless += now - before
         before, spent = now, now - began
         of_all = endless + (spent - endless) / max(ended, 1) * (len(candidates) - done + ended)
-        if spent > seconds or (done >= TRIED and of_all > MARGIN * seconds):
+        margin = MARGIN - (MARGIN - 1) * done / len(candidates)  # the more are tried, the surer
+        if spent > seconds or (done >= TRIED and of_all > margin * seconds):
             return None
     return found
 

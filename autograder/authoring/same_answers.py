@@ -8,9 +8,9 @@ change nothing of a training run, of which a check computes slopes.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -21,6 +21,7 @@ from autograder.judging.asking.run import Run
 from autograder.judging.checking.plugin import identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes
+from autograder.judging.explaining.searching import CHANGE_SECONDS
 from autograder.judging.recorder import prefetched
 from autograder.judging.records.errors import LearnerError
 from autograder.judging.records.keys import key_of
@@ -28,11 +29,14 @@ from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.worker import wire
+from autograder.worker.interrupts import TooLong
 from autograder.worker.messages import Answer, Call
 from course.syllabus import Exercise, Lesson
 
 QUICK_SECONDS = 0.3
 """Processor time of the calls of a quick check; those of others train networks."""
+TIMES_LONGER, LEAST_SECONDS = 50, 0.2
+"""A change that takes so many times as long as the solution, and at least so much processor time, is endless."""
 SECONDS = 60.0
 """What a call is said to have; our own functions have no limit of their own."""
 
@@ -62,21 +66,55 @@ class Heard(LocalRun):
         self.calls.append(None)
 
 
-class _Answered(LocalRun):
-    """A run that has answered some calls already; the changed solution itself is asked all others."""
+class _Foreseen(LocalRun):
+    """A run that makes the calls that a check is known to make: before it, or when it asks for them.
 
-    def __init__(self, run: LocalRun, calls: Sequence[PrefetchedCall], answers: Sequence[Answer]) -> None:
+    Args:
+        calls: all of the check's calls; empty if they are not known.
+    """
+
+    def __init__(self, run: LocalRun, calls: Sequence[PrefetchedCall]) -> None:
         super().__init__({}, run.module)
-        self.asked_more = False
+        self.unforeseen = False
         """Whether the check has made another call, so that the answers do not decide what it sees."""
         self._run = run
-        self._known = deque(zip(calls, answers, strict=True))
+        self._calls = calls
+        self._answers: list[Answer] = []
+        self._read = 0
+        """How many of the answers the check has asked for."""
+        self._key: _Key | None = _Key()
+
+    @property
+    def made(self) -> int:
+        """The number of foreseen calls that were made."""
+        return len(self._answers)
+
+    def key(self) -> bytes | None:
+        """The key of the answers to the foreseen calls so far; None if they contain objects."""
+        return None if self._key is None else self._key.digest()
+
+    def make(self) -> bool:
+        """Make the next of the foreseen calls, and return whether it gave a value.
+
+        Raises:
+            LearnerError: the answer cannot be read.
+            TooLong: a timer ended the call.
+        """
+        answer = _in_time(self._run.ask(self._calls[self.made].request, SECONDS))
+        self._answers.append(answer)
+        if self._key is not None and not self._key.add(answer):
+            self._key = None
+        return answer.get("failure") is None and not answer.get("missing")
 
     def ask(self, request: Call, seconds: float) -> Answer:
-        if self._known and self._known[0][0].key == request_key(request):
-            return self._known.popleft()[1]
-        self.asked_more = True
-        return self._run.ask(request, seconds)
+        expected = self._calls[self._read].key if self._read < len(self._calls) else None
+        if not self.unforeseen and expected is not None and expected == request_key(request):
+            if self._read == self.made:
+                self.make()
+            self._read += 1
+            return self._answers[self._read - 1]
+        self.unforeseen = True
+        return _in_time(self._run.ask(request, seconds))
 
 
 class SameAnswers:
@@ -87,8 +125,10 @@ class SameAnswers:
         self._calls: dict[str, Sequence[PrefetchedCall]] = {}
         """By id of a check: all of its calls, if it makes them whatever the answers are."""
         self._records: dict[tuple[str, bytes], Record] = {}
-        self._right: dict[str, bytes] = {}
-        """By id of a check: the key of the solution's answers."""
+        self._right: dict[str, list[bytes]] = {}
+        """By id of a check: the keys of the solution's first answer, of its first two, and so on."""
+        self._asks_on: set[tuple[str, int]] = set()
+        """Ids of checks, each with the number of a call after whose failure it may ask for more."""
         self._slow: set[str] = set()
         """Ids of checks that are not quick."""
         self._took: dict[str, float] = {}
@@ -115,9 +155,9 @@ class SameAnswers:
         check = prefetched(right.calls, wrong)
         if check.whole and check.calls:
             self._calls[item.nodeid] = check.calls
-            if (key := _key(right.answers)) is not None:
-                self._records[item.nodeid, key] = record
-                self._right[item.nodeid] = key
+            if (keys := _keys(right.answers)) is not None:
+                self._records[item.nodeid, keys[-1]] = record
+                self._right[item.nodeid] = keys
                 if right.seconds > QUICK_SECONDS:
                     self._slow.add(item.nodeid)
 
@@ -129,6 +169,11 @@ class SameAnswers:
         took = [self._took.get(item.nodeid, 0.0) for item in self.items_of(exercise, True)]
         return sorted(range(len(took)), key=took.__getitem__)
 
+    def limits(self, exercise: str) -> dict[int, float]:
+        """Processor time that a changed solution may have, by number of an exercise's visible checks."""
+        took = [self._took.get(item.nodeid, CHANGE_SECONDS) for item in self.items_of(exercise, True)]
+        return {i: min(CHANGE_SECONDS, max(LEAST_SECONDS, TIMES_LONGER * one)) for i, one in enumerate(took)}
+
     def answers_as_right(self, items: list[pytest.Item], run: LocalRun) -> bool:
         """Whether a run gives the solution's answers, bit by bit, to the quick ones of an exercise's checks.
 
@@ -138,40 +183,67 @@ class SameAnswers:
         quick = [item for item in items if item.nodeid not in self._slow]
         if not quick or not all((check := identify(item)) and check.promise == "value" for item in slow):
             return False
-        return all(item.nodeid in self._right and self._key_of(item, run) == self._right[item.nodeid] for item in quick)
+        return all(item.nodeid in self._right and self._as_right(item, run) for item in quick)
+
+    def _as_right(self, item: pytest.Item, run: LocalRun) -> bool:
+        answered = _Foreseen(run, self._calls[item.nodeid])
+        try:
+            return all(answered.make() is not None and answered.key() == key for key in self._right[item.nodeid])
+        except LearnerError:
+            return False
 
     def forget_wrong(self) -> None:
         """Forget what checks saw of other answers than the solution's: those of one exercise are no use to another."""
-        self._records = {key: record for key, record in self._records.items() if self._right.get(key[0]) == key[1]}
-
-    def _key_of(self, item: pytest.Item, run: LocalRun) -> bytes | None:
-        try:
-            return _key([run.ask(call.request, SECONDS) for call in self._calls[item.nodeid]])
-        except LearnerError:
-            return None
+        self._records = {key: one for key, one in self._records.items() if self._right.get(key[0], [b""])[-1] == key[1]}
+        gc.unfreeze()
+        gc.collect()
 
     def observe(
         self, items: list[pytest.Item], run: Run, *, enough: Callable[[Record], bool] | None = None
     ) -> list[Record]:
-        """As `Judge.observe`; the record of a check that is to end early may be a whole one."""
+        """As `Judge.observe`; the record of a check that is to end early may be a whole one.
+
+        Raises `TooLong` if a timer ended a call.
+        """
         return [self._observed(item, run, enough) for item in items]
 
     def _observed(self, item: pytest.Item, run: Run, enough: Callable[[Record], bool] | None) -> Record:
-        calls = self._calls.get(item.nodeid)
-        if calls is None or not isinstance(run, LocalRun):
+        gc.freeze()  # what is kept of other solutions would be searched by each gc.collect() of a scenario
+        if not isinstance(run, LocalRun):
             return self._judge.observe([item], run, enough=enough)[0]
-        try:
-            answers = [run.ask(call.request, SECONDS) for call in calls]
-        except LearnerError:  # an answer that cannot be read: the check says so
-            return self._judge.observe([item], run, enough=enough)[0]
-        key = _key(answers)
-        if key is not None and (item.nodeid, key) in self._records:
-            return self._records[item.nodeid, key]
-        answered = _Answered(run, calls, answers)
+        answered = _Foreseen(run, self._calls.get(item.nodeid, ()))
+        if (known := self._looked_up(item, answered, whole=enough is None)) is not None:
+            return known
+        made = answered.made
         record = self._judge.observe([item], answered, enough=enough)[0]
-        if key is not None and not record.cut and not answered.asked_more:
+        if answered.unforeseen or record.cut:
+            return record
+        if answered.made > made:
+            self._asks_on.add((item.nodeid, made))
+        if answered.made and (key := answered.key()) is not None:
             self._records[item.nodeid, key] = record
         return record
+
+    def _looked_up(self, item: pytest.Item, answered: _Foreseen, *, whole: bool) -> Record | None:
+        """What a check saw of the same answers, if it had them.
+
+        A check asks for no more after most calls that fail. So they are compared when one fails, and when all are made.
+
+        Args:
+            whole: whether the check runs to its end; if not, calls are made only as long as their answers are right.
+        """
+        right = self._right.get(item.nodeid, [])
+        for number, _ in enumerate(self._calls.get(item.nodeid, ()), start=1):
+            try:
+                gave_value = answered.make()
+            except LearnerError:  # an answer that cannot be read: the check says so
+                return None
+            if not whole and (number > len(right) or answered.key() != right[number - 1]):
+                return None
+            if not gave_value and (item.nodeid, number) not in self._asks_on:
+                break
+        key = answered.key()
+        return None if key is None else self._records.get((item.nodeid, key))
 
 
 class MistakesOfBook(KnownMistakes):
@@ -196,10 +268,42 @@ class MistakesOfBook(KnownMistakes):
                 self._harmless[key] = True
         return super().does_no_harm(helper, named, exercise)
 
+    def _asked_for_harm(self, exercise: Exercise) -> list[pytest.Item]:
+        items = self._same.items_of(exercise.name, True)
+        return [items[i] for i in self._same.quick_first(exercise.name)]
 
-def _key(answers: Sequence[Answer]) -> bytes | None:
-    """A hash that only equal answers have; None if they contain objects."""
-    try:
-        return hashlib.sha256(repr([key_of(answer) for answer in answers]).encode()).digest()
-    except wire.WireError:
-        return None
+
+class _Key:
+    """A hash of answers, one after the other, that only equal ones have."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, answer: Answer) -> bool:
+        """Add an answer; False if it contains objects."""
+        try:
+            self._hash.update(repr(key_of(answer)).encode())
+        except wire.WireError:
+            return False
+        return True
+
+    def digest(self) -> bytes:
+        return self._hash.digest()
+
+
+def _keys(answers: Sequence[Answer]) -> list[bytes] | None:
+    """The keys of the first answer, of the first two, and so on; None if they contain objects."""
+    key, found = _Key(), list[bytes]()
+    for answer in answers:
+        if not key.add(answer):
+            return None
+        found.append(key.digest())
+    return found
+
+
+def _in_time(answer: Answer) -> Answer:
+    """The answer. Raises `TooLong` if that is what the call raised: those after it would be ended, too, one by one."""
+    failure = answer.get("failure")
+    if isinstance(failure, dict) and failure.get("kind") == TooLong.__name__:
+        raise TooLong
+    return answer

@@ -81,7 +81,7 @@ class Dispatcher:
             args, kwargs = arranged(args, kwargs, layout)
         arguments = (*args, *kwargs.values())
         if before is None:
-            before = [snapshot(value, self.refer) for value in arguments]
+            before = [self.snapshot(value) for value in arguments]
         answer: Answer = {}
         guarded = bool(self.guard.forbidden)
         watched = bool(scenario) or guarded
@@ -95,7 +95,7 @@ class Dispatcher:
                     answer["value"] = _plain(self.program.call(name, args, kwargs))
         except BaseException as error:
             answer["failure"] = failure(error).as_data()
-        changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
+        changed = [i for i, value in enumerate(arguments) if self.snapshot(value) != before[i]]
         if changed:
             answer["changed"] = changed
         if self.forbidden:
@@ -106,6 +106,10 @@ class Dispatcher:
         if replaced:
             answer["replaced"] = replaced
         return answer
+
+    def snapshot(self, value: Any) -> Any:
+        """A copy of an argument's contents, to compare after a call."""
+        return snapshot(value, self.refer)
 
     def refer(self, value: Any) -> wire.Reference:
         """Keep an object that is not data in this process, and return a handle for the judge."""

@@ -233,9 +233,12 @@ def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
 
 def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """The frames of cells. A recursion that a watch ends at the start of a function ended at the call of it."""
-    walked = [frame.f_code.co_firstlineno for frame, _ in traceback.walk_tb(error.__traceback__)]
+    walked = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if not any(code.co_filename.startswith(CELLS) for code in walked):  # ours: to read their lines takes long
+        return []
     frames = traceback.extract_tb(error.__traceback__, limit=len(walked))  # or a cell may set `sys.tracebacklimit`
-    found = [(first, one) for first, one in zip(walked, frames, strict=True) if one.filename.startswith(CELLS)]
+    of_all = zip(walked, frames, strict=True)
+    found = [(code.co_firstlineno, one) for code, one in of_all if one.filename.startswith(CELLS)]
     if isinstance(error, RecursionError) and len(found) > 1 and found[-1][0] == found[-1][1].lineno:
         found.pop()
     return [one for _, one in found]

@@ -10,12 +10,12 @@ import __future__
 
 import ast
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import combinations
-from types import CodeType
+from types import CodeType, MappingProxyType
 
 import numpy as np
 
@@ -108,6 +108,8 @@ class Search:
     endless_calls = ENDLESS_CALLS
     first = -1
     """The first check of a search, which has to be fast in exercises whose calls may be slow."""
+    limits: Mapping[int, float] = MappingProxyType({})
+    """Processor time per candidate, by check, where it is not `CHANGE_SECONDS`."""
 
     def __init__(
         self,
@@ -181,7 +183,8 @@ class Search:
         try:
             with at_most(CHANGE_SECONDS):
                 made = run()
-            with at_most(SLOW_CHANGE_SECONDS if self.slow and i == self.first else CHANGE_SECONDS), state_kept():
+            most = SLOW_CHANGE_SECONDS if self.slow and i == self.first else self.limits.get(i, CHANGE_SECONDS)
+            with at_most(most), state_kept():
                 return self._observe(made, i, enough)
         except LearnerError:  # the submission's time ran out
             raise
