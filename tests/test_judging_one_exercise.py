@@ -96,11 +96,18 @@ def walk(walks: Path) -> Iterator[Callable[[str], ExerciseResult]]:
     workers.stop()
 
 
-def test_a_mistake_seen_in_one_check_is_shown_with_it(walk: Callable[[str], ExerciseResult]) -> None:
+def test_a_mistake_seen_in_one_check_comes_after_a_simpler_case(walk: Callable[[str], ExerciseResult]) -> None:
+    found = walk("def walk(n): return 2 * n if n > 9 else [0, 1, 5, 9, 2, 7, 7, 3, 3, 1][n]")
+    assert found.misconceptions == ["doubled"]
+    assert found.message.startswith("n is 5; 2 expected\nwalk(n), small:\n  n = 2\n")
+    assert found.message.endswith("\nAnother mistake: It is doubled from ten on.")
+
+
+def test_a_change_that_leaves_a_known_mistake_is_said_with_it(walk: Callable[[str], ExerciseResult]) -> None:
     found = walk("def walk(n): return {1: 1, 2: 3}.get(n, 2 * n)")
     assert found.misconceptions == ["doubled"]
-    assert found.message.startswith("It is doubled from ten on.\nn is 20; 10 expected")
-    assert "Another check says: n is 3; 2 expected (small)" in found.message
+    assert found.message.startswith("Two mistakes. Cell 1, line 1, `{1: 1, 2: 3}`: with another constant, one is left.")
+    assert "\nThat one: It is doubled from ten on.\nn is 3; 2 expected" in found.message
 
 
 def test_a_mistake_that_some_answers_contradict_is_not_named(walk: Callable[[str], ExerciseResult]) -> None:

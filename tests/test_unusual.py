@@ -37,9 +37,10 @@ EDITS: dict[str, dict[str, tuple[str, ...]]] = {
             '        best = torch.func.functional_call(target_net, fixed, batch["next_states"])',
         ),
         "freeze__zeros_for_none": (
-            "        parameter.requires_grad_(False)\n",
+            "        parameter.requires_grad_(False)\n    return",
             "        parameter.requires_grad_(False)\n"
-            "        parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad\n",
+            "        parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad\n"
+            "    return",
         ),
         "freeze__back_to_training": ("    return len(matching)\n", "    module.train()\n    return len(matching)\n"),
         "ema_update__reshape_may_copy": (
