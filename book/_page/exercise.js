@@ -10,7 +10,7 @@ import { markOf } from "./marks.js";
 import { ageOfTexts, giveWay, NO_NETWORK, stop, Stopped, warm, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
 import { worksOn } from "./route.js";
-import { listen, ownCells, problem, result, resultKey, write } from "./store.js";
+import { againKey, listen, ownCells, problem, read, result, resultKey, write } from "./store.js";
 import { filled } from "./work.js";
 
 const SECONDS = 45; // without news from a check, on a slow machine; most cases take a tenth of a second
@@ -59,7 +59,7 @@ export class Exercise {
     this.after = new After(this);
     this.mark();
     const keys = this.codes.map(({ key }) => key);
-    listen((key, _, elsewhere) => !elsewhere && keys.includes(key) && worksOn(lesson, exercise));
+    listen((key, _, elsewhere) => !elsewhere && keys.includes(key) && this.worksHere());
     listen((key) => key === resultKey(lesson, exercise) && this.mark());
     this.former = element("p", { class: "exercise-former" }, BEFORE);
     whenReplaced(() => {
@@ -75,6 +75,11 @@ export class Exercise {
     if (this.line.box.parentElement === tools) return;
     tools.append(this.line.box);
     tools.after(this.said, this.card, this.after.box);
+  }
+
+  // Continue leads here, unless the reader repeats what was due: then it leads on from where they were before.
+  worksHere() {
+    if (this.codes.every(({ key }) => read(againKey(key)) === null)) worksOn(this.lesson, this.name);
   }
 
   get written() { return this.codes.some(({ changed }) => changed); }
@@ -93,7 +98,7 @@ export class Exercise {
   async checked(code, { quiet = false } = {}) {
     this.at(code);
     this.switch.busy(true);
-    worksOn(this.lesson, this.name);
+    this.worksHere();
     this.card.replaceChildren();
     this.said.textContent = "";
     this.markLine(null);

@@ -162,6 +162,7 @@ def test_a_due_exercise_opens_with_the_answer_of_before_folded(reader: Reader) -
     assert reader.js("document.activeElement === document.body"), "no button takes the keyboard's focus"
     assert "mine" not in reader.text(relu)
     reader.fill(f"{relu} .exercise-part", "def relu_vjp(g, x):\n    return g\n")
+    assert reader.js("localStorage.getItem('backprop:last')") is None, "a repetition is not where one goes on"
     for address in ("ch06_vjps.html", "ch06_vjps.html?again=relu_vjp#relu_vjp"):  # it stays, and no second one comes
         reader.visit("index.html")
         reader.visit(address)
