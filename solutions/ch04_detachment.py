@@ -39,10 +39,10 @@ def straight_through_round(x):
 # `states` and `next_states` `(n, d)`; `actions` `(n,)`, int64; `rewards` `(n,)`; `dones` `(n,)`, either bools or the
 # numbers 1.0 and 0.0. Return the loss, a 0-d tensor, and leave it to the caller to call `backward`.
 #
-# The gradient goes through `Q(s, a)` alone. After `backward` the `.grad` of every parameter of `target_net` is `None`,
-# not zeros. Both networks may be **one and the same module**, and then, too, nothing flows through `y`. The batch, the
-# parameters and the training mode are left as they are, `requires_grad` included. All floats have one dtype, and the
-# loss has it too.
+# The gradient goes through `Q(s, a)` alone. If the networks are two modules, the `.grad` of every parameter of
+# `target_net` is `None` after `backward`, not zeros. Both may be **one and the same module**, and then, too, nothing
+# flows through `y`. The batch, the parameters and the training mode are left as they are, `requires_grad` included. All
+# floats have one dtype, and the loss has it too.
 #
 # **Points count only with the gradients for a constant `y`, with one module as both networks, too.**
 # [Chapter section](../book/ch04_detachment.md#ch04-td-loss)
