@@ -46,6 +46,11 @@ def cross_entropy_loss(logits, targets):
     loss = -np.log(np.abs(p[np.arange(len(d)), targets])).mean()
     return loss, d / len(d)
 """
+ALL_ENTRIES = """
+def mse_loss(y, t):
+    d = y - t
+    return np.mean(d**2) / 2, d / len(d)
+"""
 OWN_CACHE = """
 def forward(params, X, activation="relu"):
     Z = X @ params["W1"] + params["b1"]
@@ -91,6 +96,7 @@ def topological_order(output):
         ("ch02_chain_rule", "jvp_chain", FROM_THE_FIRST, "an empty chain:\n  Ws = []"),
         ("ch02_chain_rule", "jvp_chain", FROM_THE_FIRST, "\nExpected there: np.array(["),
         ("ch07_mlp_backprop", "cross_entropy_loss", LOSS_TOO_LATE, "is read from p after 1 was subtracted"),
+        ("ch07_mlp_backprop", "mse_loss", ALL_ENTRIES, "`np.mean(d**2) / 2`: multiplied by a number of entries,"),
         ("ch07_mlp_backprop", "backward", OWN_CACHE, "backward raised ValueError: 3"),
     ],
 )

@@ -80,8 +80,8 @@ def more(source: Source, node: ast.AST) -> Edits:
             for symbol in "+-":
                 yield of.instead(source, whole, f"({text} {symbol} {name})"), "with one more term", whole
             for count in (f"len({name})", f"{name}.size", f"{name}.shape[-1]"):
-                yield of.instead(source, whole, f"({text} / {count})"), "with another divisor", whole
-                yield of.instead(source, whole, f"({text} * {count})"), "with another divisor", whole
+                yield of.instead(source, whole, f"({text} / {count})"), "divided by a number of entries,", whole
+                yield of.instead(source, whole, f"({text} * {count})"), "multiplied by a number of entries,", whole
 
 
 def in_scope(source: Source, node: ast.AST) -> list[str]:
