@@ -170,6 +170,7 @@ def _write(judge: Judge, places: Places, slip_seconds: float, harmless: bool, se
                 _write_search(judge, exercise, written, slip_seconds, same)
             same.forget_wrong()
         book.harmless = _harmless(judge) if harmless else []
+        same.forget_wrong()  # it lets garbage be collected again, too
     book.answers = dict(reference.answers)
     book.called_back = dict(reference.called_back)
     written.no_data = reference.no_data

@@ -237,11 +237,9 @@ def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
     if not any(code.co_filename.startswith(CELLS) for code in walked):  # ours: to read their lines takes long
         return []
     frames = traceback.extract_tb(error.__traceback__, limit=len(walked))  # or a cell may set `sys.tracebacklimit`
-    of_all = zip(walked, frames, strict=True)
-    found = [(code.co_firstlineno, one) for code, one in of_all if one.filename.startswith(CELLS)]
-    if isinstance(error, RecursionError) and len(found) > 1 and found[-1][0] == found[-1][1].lineno:
-        found.pop()
-    return [one for _, one in found]
+    found = [pair for pair in zip(walked, frames, strict=True) if pair[1].filename.startswith(CELLS)]
+    at_start = len(found) > 1 and found[-1][0].co_firstlineno == found[-1][1].lineno
+    return [one for _, one in (found[:-1] if at_start and isinstance(error, RecursionError) else found)]
 
 
 def unreadable(problem: Failure) -> Failure:

@@ -15,10 +15,10 @@ def seed() -> None:
 
 
 def seed_again() -> None:
-    """Seed what `seed` has seeded in this process, so that every variant of a submission draws the same numbers.
+    """Seed NumPy, Python and PyTorch's generators of CPU and CUDA, so that all variants of a submission draw alike.
 
-    `torch.manual_seed` would note where it is called from for each device that is not in use yet, in a millisecond, and
-    keep that: its first note counts when a device is used.
+    `torch.manual_seed` takes a millisecond, because it formats the stack for each device that is not yet in use. `seed`
+    has done that in this process.
     """
     _seed_all_but_torch()
     torch = sys.modules.get("torch")

@@ -48,9 +48,9 @@ UNCUT = {
     "ch13_beyond_first_order": 4850,
     "ch14_scaling_out": 6050,
 }
-"""Chapters that are longer so far, with their words: they may become shorter only."""
+"""Chapters that are longer so far, with their words: they may only become shorter."""
 DEEPER = "Going deeper"
-"""Begin of such a box's title."""
+"""How the title of such a box begins."""
 NEARLY_NOTHING = 1
 """Minutes of text below which a section that only introduces its subsections is not the end of a sitting."""
 TOLERATED = 2, 0.05

@@ -27,11 +27,14 @@ SECONDS = {
 }
 """Seconds for one of each."""
 QUESTIONS = {"quiz", "predict"}
+"""Classes of boxes that ask."""
 UNWORDED = (
     *(nodes.Invisible, nodes.raw, nodes.literal_block, nodes.math_block, nodes.math, nodes.table),
     Closed,
 )
+"""Nodes without words that everyone reads."""
 UNWORDED_CLASSES = {*QUESTIONS, "widget", "page-small"}
+"""Classes of such nodes."""
 INTERVIEW = "Interview questions"
 """The heading of a section whose closed boxes are questions to answer aloud."""
 OWN_TIME = ("exercise", "exercise-rules", "rule", "page-progress", "page-end", "live-tools")

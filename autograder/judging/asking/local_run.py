@@ -130,7 +130,7 @@ class _LocalDispatcher(Dispatcher):
         """As in `Dispatcher`, without a frame of lists and dicts, which takes longer than many calls."""
         try:
             return None if type(value) in (int, float, bool, str) else key_of(value)
-        except wire.WireError:
+        except (wire.WireError, RecursionError):  # such as a dict that holds itself
             return super().snapshot(value)
 
     def function(self, number: int) -> Callable[..., Any]:

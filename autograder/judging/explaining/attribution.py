@@ -95,7 +95,7 @@ def _partial(
         ]
         if len({known.says for known in alike}) == 1:
             second = _giving(_left_by(alike, records, possible), alike, records, possible)
-            left = () if second else _left_by(alike, records, possible, in_part=True)
+            left = () if second else _left_by(alike, records, possible, in_part=not last)
             return Explaining(alike, records[i], second, left, bool(second))
     return Explaining(whole=False)
 
@@ -130,9 +130,12 @@ def _left_by(
 ) -> list[int]:
     """Numbers of the visible failing checks that known mistakes are known to pass: something else is wrong there.
 
-    With `in_part`, also of those that they fail, but only after what fails first in the answer.
+    With `in_part`, also of those that they fail, but only after what fails first in the answer. A check that ran out of
+    time then says nothing new: others may have ended in the same way.
     """
     failing = [i for i in _failing(records) if records[i].visible and records[i].cost == 1.0]
+    if in_part:
+        failing = [i for i in failing if ending(records[i]) != "TimeoutError"]
     return [
         i
         for i in failing

@@ -147,7 +147,7 @@ class Repairer:
         """What is said of edits that mend a part, break nothing and leave exactly one known mistake."""
         found: list[tuple[Edit, Sequence[Misconception]]] = []
         once = sum(1 + _calls_of(call.scenario) for record in self._records for call in record.calls)
-        self._calls_left = CALLS_FOR_PARTS + once
+        self._calls_left = CALLS_FOR_PARTS + once * self._weight
         with suppress(SearchOver):
             for edit in _by_turns(partial)[:MOST_PARTIAL]:
                 self._run.take(self._code.changes(edit) or ())
@@ -220,7 +220,7 @@ class Repairer:
             self._spend(len(some) * (1 + _calls_of(screens["do"] == "scenario")))
             for one, answer in zip(some, self._run.screen([made for _, made in some], screens), strict=True):
                 if _is_endless(answer):
-                    self._spend(ENDLESS_CALLS)
+                    self._spend(endless=True)
                 if answer is not None and "value" in answer and _is_better(answer["value"], failed):
                     yield one
 
@@ -271,7 +271,7 @@ class Repairer:
             self._last = self._observe(self._run, i, _has_failed)
             self._spend(1 + sum(_calls_of(call.scenario) for call in self._last.calls))
             if ending(self._last) == TooLong.__name__:
-                self._spend(ENDLESS_CALLS)
+                self._spend(endless=True)
             if not self._last.passed:
                 wrong = self._last.failures
                 right = len(self._last.comparisons) - len(wrong)
@@ -282,11 +282,12 @@ class Repairer:
         """The record of a whole check on the variant; raises `SearchOver` when the calls are spent."""
         record = self._observe(self._run, i, None)
         endless = ending(record) in (TooLong.__name__, Crashed.__name__)  # what a timer cannot end, a deadline does
-        self._spend(sum(1 + _calls_of(call.scenario) for call in record.calls) + ENDLESS_CALLS * endless)
+        self._spend(sum(1 + _calls_of(call.scenario) for call in record.calls), endless)
         return record
 
-    def _spend(self, calls: int) -> None:
-        self._calls_left -= calls * self._weight
+    def _spend(self, calls: int = 0, endless: bool = False) -> None:
+        """Take calls from the budget; an interrupted one costs its own, whatever it did until then."""
+        self._calls_left -= calls * self._weight + ENDLESS_CALLS * endless
         if self._calls_left < 0:
             raise SearchOver
 

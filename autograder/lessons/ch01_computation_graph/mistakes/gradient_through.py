@@ -85,7 +85,7 @@ def one_way_through(output, node, leaf):
 
 @misconception(
     "gradient_through",
-    says="The values are right, but the paths are walked one by one, and each diamond doubles their number. Find "
+    says="The paths are walked one by one, and each diamond doubles their number. Find "
     "sums that a sweep gives at once.",
 )
 def path_by_path(output, node, leaf):

@@ -92,7 +92,7 @@ path_by_path = mistake(
         MEET: "order.append(parent)\ngradients.append(dx)",
     },
     where="backward",
-    says="Each path is walked by itself: the gradients are right, but VJPs are called once per path, and paths "
+    says="Each path is walked by itself: VJPs are called once per path, and paths "
     "double with every fan-out. Sum up what arrives at a tensor, then call its VJPs once.",
 )
 
