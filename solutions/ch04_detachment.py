@@ -101,7 +101,8 @@ def freeze(module, prefix):
 #
 # Return a function without arguments that ends the freeze. Each parameter then requires a gradient if it did before.
 # Its training starts anew, as in an optimizer just made: no gradient and no momentum from before the freeze moves it.
-# The settings are those that its group in the optimizer has by then, such as a new learning rate.
+# The settings are those that its group in the optimizer has by then, such as a new learning rate. If the loop ends the
+# freeze between `backward` and `step`, that step does not move these parameters yet.
 #
 # The chapter prints no rule for this.
 # [Chapter section](../book/ch04_detachment.md#ch04-freeze-midway)

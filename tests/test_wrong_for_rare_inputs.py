@@ -14,6 +14,33 @@ pytestmark = pytest.mark.slow
 WRONG = {
     "ch04_detachment": [
         Wrong(
+            "freeze_midway",
+            "freeze_midway",
+            "optimizer.state.pop(parameter, None)",
+            "optimizer.state.pop(parameter, None)\noptimizer.zero_grad()",
+            "test_one_number",
+        ),
+        Wrong(
+            "freeze_midway",
+            "freeze_midway",
+            "optimizer.state.pop(parameter, None)",
+            "for name in ('step', 'momentum_buffer', 'exp_avg', 'exp_avg_sq', 'square_avg'):\n"
+            "    optimizer.state[parameter].pop(name, None)",
+            "test_each_optimizer",
+        ),
+        Wrong(
+            "freeze_midway",
+            "freeze_midway",
+            "for parameter in required:\n    parameter.requires_grad_(False)\n    parameter.grad = None",
+            "def off(*_):\n"
+            "    for parameter in required:\n"
+            "        parameter.requires_grad_(False)\n"
+            "        parameter.grad = None\n"
+            "    hook.remove()\n"
+            "hook = optimizer.register_step_pre_hook(off)",
+            "test_one_number",
+        ),
+        Wrong(
             "running_mean_loss",
             "running_mean_loss",
             "total, count = 0.0, 0",

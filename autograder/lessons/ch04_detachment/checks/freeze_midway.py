@@ -9,12 +9,15 @@ LOOPS = {
     "a loop with zero_grad(set_to_none=False)": "after zero_grad(set_to_none=False)",
     "a loop with zero_grad(set_to_none=False) after each step": "cleared after each step",
     "called between backward and step": "between backward and step",
+    "unfrozen between backward and step": "unfrozen between backward and step",
 }
 OPTIMIZERS = {
     "SGD with momentum": "plain",
     "SGD with weight decay": "with weight decay",
     "RMSprop with momentum": "RMSprop",
+    "centered RMSprop": "centered RMSprop",
     "Adam with weight decay": "Adam",
+    "Adam with amsgrad": "Adam with amsgrad",
     "AdamW": "AdamW",
 }
 
@@ -52,7 +55,7 @@ def test_each_optimizer(learner, reference, rng):
 
 @exercise("freeze_midway")
 def test_unfrozen(learner, reference, rng):
-    """Unfreezing gives back the flags, and the optimizer's settings of the day apply."""
+    """Unfreezing gives back the flags, and the optimizer's current settings apply."""
     for case, states in {
         "all of them trainable before": {},
         "one of them frozen before": {"parameters_flags": "with the first frozen before"},

@@ -27,6 +27,13 @@ zeros_for_none = mistake(
     "parameter. It skips None.",
 )
 
+gradient_zeroed = mistake(
+    "freeze_midway",
+    {NONE: "if parameter.grad is not None:\n    parameter.grad.zero_()"},
+    says="A gradient that was there was set to zeros. The optimizer does not skip zeros: momentum and weight decay go "
+    "on moving the parameter. It skips None.",
+)
+
 grad_alone = mistake(
     "freeze_midway",
     {f"{FLAG}\n{NONE}": NONE},

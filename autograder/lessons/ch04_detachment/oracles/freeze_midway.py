@@ -6,7 +6,15 @@ import numpy as np
 import torch
 
 from autograder.judging import EXACT, exercise
-from autograder.lessons.ch04_detachment.scenarios.freeze_midway import AFTER, BEFORE, FROZEN, OPTIMIZERS, _pulled
+from autograder.lessons.ch04_detachment.scenarios.freeze_midway import (
+    AFTER,
+    BEFORE,
+    FROZEN,
+    OPTIMIZERS,
+    UNFROZEN_BETWEEN,
+    ZEROS,
+    _pulled,
+)
 
 
 @exercise("freeze_midway")
@@ -14,19 +22,20 @@ def test_midway_against_two_optimizers(reference, rng):
     """To freeze is to leave out one of two optimizers; to unfreeze is to make a new one."""
     rates = {"lr": 0.08, "momentum": 0.8, "decay": 0.2}
     for kind, make in OPTIMIZERS.items():
-        for loop in ("plain", "after zero_grad(set_to_none=False)"):
+        for loop in ("plain", ZEROS, UNFROZEN_BETWEEN):
+            end = BEFORE + FROZEN + (loop == UNFROZEN_BETWEEN)  # the first step that moves the parameters again
             mine, other, *targets = (rng.normal(size=shape) for shape in ((2, 3), (3,), (2, 3), (3,)))
             states = {"optimizer kind": kind, "optimizer loop": loop}
             got = reference.scenario.frozen_midway([mine], [other], targets, rates, states)
             tensors = [torch.tensor(array, requires_grad=True) for array in (mine, other)]
             first, second = (make([tensor], **rates) for tensor in tensors)
             for step in range(BEFORE + FROZEN + AFTER):
-                if step == BEFORE + FROZEN:
+                if step == end:
                     first = make(tensors[:1], **rates)
                 for tensor, slope in zip(tensors, torch.autograd.grad(_pulled(tensors, targets), tensors), strict=True):
                     tensor.grad = slope
                 second.step()
-                if not BEFORE <= step < BEFORE + FROZEN:
+                if not BEFORE <= step < end:
                     first.step()
             for name, tensor in zip(("parameters", "others"), tensors, strict=True):
                 np.testing.assert_allclose(got[f"{name}[0] after unfreezing"], tensor.detach(), **EXACT)

@@ -15,13 +15,17 @@ BEFORE, FROZEN, AFTER = 3, 3, 2
 """Steps of each part of the run."""
 ZEROS, LATE, BETWEEN = "after zero_grad(set_to_none=False)", "cleared after each step", "between backward and step"
 """The loops in which a gradient that is not None may be there when freeze_midway is called."""
+UNFROZEN_BETWEEN = "unfrozen between backward and step"
+"""The loop in which the others have gradients when the freeze ends."""
 RATE = 0.5
 """The factor of a learning rate that changes during the freeze."""
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "plain": lambda groups, lr, momentum, decay: torch.optim.SGD(groups, lr, momentum, dampening=0.2),
     "with weight decay": lambda groups, lr, momentum, decay: torch.optim.SGD(groups, lr, weight_decay=decay),
     "RMSprop": lambda groups, lr, momentum, decay: torch.optim.RMSprop(groups, lr, momentum=momentum),
+    "centered RMSprop": lambda groups, lr, momentum, decay: torch.optim.RMSprop(groups, lr, centered=True),
     "Adam": lambda groups, lr, momentum, decay: torch.optim.Adam(groups, lr, weight_decay=decay),
+    "Adam with amsgrad": lambda groups, lr, momentum, decay: torch.optim.Adam(groups, lr, amsgrad=True),
     "AdamW": lambda groups, lr, momentum, decay: torch.optim.AdamW(groups, lr, weight_decay=decay),
 }
 """By kind; the plain one is SGD with momentum."""
@@ -93,12 +97,22 @@ def frozen_midway(
     flags = [parameter.requires_grad for parameter in mine]
     found: list[Any] = []
     at_call: list[Any] = []
+    unfrozen: list[bool] = []
+    result: dict[str, Any] = {}
 
     def freeze() -> None:
         if not found:
             at_call.extend(_data(parameter) for parameter in mine)
             given = _given(mine, states.get("parameters iterable", "plain"))
             found.append(plain(submission.freeze_midway(given, optimizer)))
+            told = "A parameter still requires a gradient right after the call to freeze_midway"
+            result[told] = any(parameter.requires_grad for parameter in mine)
+
+    def unfreeze() -> None:
+        if not unfrozen:
+            if callable(found[0]):
+                found[0]()
+            unfrozen.extend(parameter.requires_grad for parameter in mine)
 
     if loop.how != BETWEEN:
         freeze()
@@ -106,23 +120,22 @@ def frozen_midway(
         for group in optimizer.param_groups:
             group["lr"] = RATE * group["lr"]
     loop.steps(FROZEN, freeze)
-    result: dict[str, Any] = {
+    result |= {
         "freeze_midway returned no function; return the one that unfreezes": not callable(found[0]),
         "A parameter still requires a gradient while it is frozen": any(one.requires_grad for one in mine),
     }
     for i, (parameter, value) in enumerate(zip(mine, at_call, strict=True)):
-        result[f"parameters[{i}] moved while it was frozen"] = not np.array_equal(_data(parameter), value)
-    result |= _moved("during the freeze", mine, rest)
-    if callable(found[0]):
-        found[0]()
-    for i, (parameter, flag) in enumerate(zip(mine, flags, strict=True)):
+        result[f"the movement of parameters[{i}] during the freeze"] = _data(parameter) - value
+    result |= _moved("during the freeze", others=rest)
+    if loop.how != UNFROZEN_BETWEEN:
+        unfreeze()
+    loop.steps(AFTER, unfreeze)
+    for i, (flag, now) in enumerate(zip(flags, unfrozen, strict=True)):
         told = f"parameters[{i}].requires_grad is {not flag} after unfreezing, and was {flag} before the freeze"
-        result[told] = parameter.requires_grad is not flag
-    loop.steps(AFTER)
-    return result | _moved("after unfreezing", mine, rest)
+        result[told] = now is not flag
+    return result | _moved("after unfreezing", parameters=mine, others=rest)
 
 
-def _moved(when: str, mine: list[torch.nn.Parameter], rest: list[torch.nn.Parameter]) -> dict[str, Any]:
+def _moved(when: str, **of: list[torch.nn.Parameter]) -> dict[str, Any]:
     """What the optimizer made of the parameters so far."""
-    of = {"parameters": mine, "others": rest}
     return {f"{name}[{i}] {when}": _data(one) for name, several in of.items() for i, one in enumerate(several)}

@@ -1,0 +1,28 @@
+"""A right freeze_midway that puts the values back after each step."""
+
+import torch
+
+
+def freeze_midway(parameters, optimizer):
+    frozen = [*dict.fromkeys(parameters)]
+    flags = [one.requires_grad for one in frozen]
+    values = [one.detach().clone() for one in frozen]
+    for one in frozen:
+        one.requires_grad_(False)
+
+    @torch.no_grad()
+    def put_back(*_):
+        for one, value in zip(frozen, values, strict=True):
+            one.copy_(value)
+
+    handle = optimizer.register_step_post_hook(put_back)
+
+    def unfreeze():
+        handle.remove()
+        for one, flag in zip(frozen, flags, strict=True):
+            one.grad = None
+            one.requires_grad_(flag)
+            if one in optimizer.state:
+                del optimizer.state[one]
+
+    return unfreeze
