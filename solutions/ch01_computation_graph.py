@@ -111,7 +111,7 @@ def worked_graph():
 # - A chain of 20,000 nodes works. Python gives up after about 1,000 calls inside calls, so do without recursion.
 # - If a node depends on itself, no order exists: raise a `ValueError`. It may be its own parent, be the output, or lie
 #   deep below it.
-# - Nothing is written to the nodes. Each call may take up to 10 seconds.
+# - Nothing is written to the nodes, not even for a while. Each call may take up to 10 seconds.
 #
 # [Chapter section](../book/ch01_computation_graph.md#ch01-topological-order)
 
@@ -177,7 +177,7 @@ def gradient_by_paths(output, leaf):
 #   `parents` or `local_gradients` costs nothing. A graph with a billion paths is swept in no time.
 # - A graph of 6,000 nodes, each used by the next two and by the output, takes under a second. A matrix of all nodes is
 #   too slow.
-# - The answer goes into the dict. Nothing is written to the nodes.
+# - The answer goes into the dict. Nothing is written to the nodes, not even for a while.
 # - You may call your `topological_order`. If that is wrong, so is the sweep: write it first.
 #
 # **Points count only for a sweep that gets through 6,000 nodes.**
@@ -208,7 +208,8 @@ def reverse_sweep(output):
 #   through it.
 # - `leaf` may also be a node in the middle. All three are objects, not names or values.
 # - A graph of 30 diamonds in a row, with a billion paths, takes under a second.
-# - Nothing is written to the nodes. You may call your `reverse_sweep`; if that is wrong, so is this.
+# - Nothing is written to the nodes, not even for a while. You may call your `reverse_sweep`; if that is
+#   wrong, so is this.
 #
 # [Chapter section](../book/ch01_computation_graph.md#ch01-gradient-through)
 

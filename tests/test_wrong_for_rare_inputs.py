@@ -12,6 +12,80 @@ from test_wrong_answers import Wrong, expect_refused
 pytestmark = pytest.mark.slow
 
 WRONG = {
+    "ch01_computation_graph": [
+        Wrong(
+            "reverse_sweep",
+            "reverse_sweep",
+            "return gradients",
+            "output.seen = True\ndel output.seen\nreturn gradients",
+            "test_sweep_leaves_the_nodes_as_they_are",
+            0.95,
+        ),
+        Wrong(
+            "reverse_sweep",
+            "reverse_sweep",
+            "return gradients",
+            "output.seen = None\nreturn gradients",
+            "test_sweep_leaves_the_nodes_as_they_are",
+            0.95,
+        ),
+    ],
+    "ch03_accumulation": [
+        Wrong(
+            "microbatch_gradient",
+            "microbatch_gradient",
+            "gradients = grad_fn(params, X[rows], y[rows])",
+            "gradients = grad_fn({name: value.astype(float) for name, value in params.items()}, X[rows], y[rows])\n"
+            "gradients = {name: gradients[name].astype(value.dtype) for name, value in params.items()}",
+            "test_microbatches_in_float32",
+            0.95,
+        ),
+        Wrong(
+            "microbatch_gradient",
+            "microbatch_gradient",
+            "gradients = grad_fn(params, X[rows], y[rows])",
+            'gradients = grad_fn({**params, "extra": 1.0}, X[rows], y[rows])',
+            "test_calls",
+        ),
+        Wrong(
+            "microbatch_gradient",
+            "microbatch_gradient",
+            "gradients = grad_fn(params, X[rows], y[rows])",
+            "gradients = grad_fn({name: value * 1.0 + 1.0 - 1.0 for name, value in params.items()}, X[rows], y[rows])",
+            "test_calls",
+        ),
+        Wrong(
+            "microbatch_gradient",
+            "microbatch_gradient",
+            "gradients = grad_fn(params, X[rows], y[rows])",
+            "gradients = grad_fn(params=params, X=X[rows], y=y[rows])",
+            "test_calls",
+        ),
+        Wrong(
+            "token_gradient",
+            "token_gradient",
+            "gradients = grad_fn(params, X[texts], y[texts], mask[texts])",
+            "gradients = grad_fn({name: value.astype(float) for name, value in params.items()}, X[texts], y[texts], "
+            "mask[texts])\n"
+            "gradients = {name: gradients[name].astype(value.dtype) for name, value in params.items()}",
+            "test_tokens_in_float32",
+            0.95,
+        ),
+        Wrong(
+            "token_gradient",
+            "token_gradient",
+            "gradients = grad_fn(params, X[texts], y[texts], mask[texts])",
+            'gradients = grad_fn({**params, "extra": 1.0}, X[texts], y[texts], mask[texts])',
+            "test_calls_with_texts",
+        ),
+        Wrong(
+            "token_gradient",
+            "token_gradient",
+            "gradients = grad_fn(params, X[texts], y[texts], mask[texts])",
+            "gradients = grad_fn(params=params, X=X[texts], y=y[texts], mask=mask[texts])",
+            "test_calls_with_texts",
+        ),
+    ],
     "ch04_detachment": [
         Wrong(
             "freeze_midway",

@@ -99,7 +99,8 @@ BY_ENTRY = {"rtol": 1e-9, "atol": 1e-300}
 """For gradients that may be small: each is a sum of few products, of which no two cancel."""
 
 
-def expect_untouched(learner, function, graph, case):
-    found = enumeration([clean(str(name), 30) for name in learner.scenario.changed(function, graph)] or ["nothing"])
-    message = f"{function} wrote to the nodes: {found}. Keep notes in a set or a dict of your own."
-    expect(found == "nothing", message, case=case)
+def expect_untouched(learner, function, graph, case, *names, advice="Keep notes in a set or a dict of your own."):
+    """Expect that a call of `function` for a graph's output and the nodes of these names writes to no node."""
+    found = learner.scenario.changed(function, graph, *names)
+    found = enumeration([clean(str(name), 30) for name in found] or ["nothing"])
+    expect(found == "nothing", f"{function} wrote to the nodes: {found}. {advice}", case=case)

@@ -114,6 +114,12 @@ told_apart_by_name = mistake(
     "the keys.",
 )
 
+CUT = (
+    "The node was cut off from its parents. Nothing is written to the nodes, not even for a while: the graph is not "
+    "yours. Two sweeps of the whole graph give both halves of the paths."
+)
+"""Said of two mistakes that fail the same check."""
+
 cut_and_left = mistake(
     "gradient_through",
     {
@@ -122,10 +128,26 @@ whole = reverse_sweep(output).get(leaf, 0.0)
 if node is leaf:
     return whole
 node.parents, node.local_gradients = (), ()
-if node is leaf or leaf not in reverse_sweep(output):
+if leaf not in reverse_sweep(output):
     return whole
 return whole - reverse_sweep(output)[leaf]"""
     },
-    says="The node was cut off from its parents, and stayed so. Nothing is written to the nodes: what runs next needs "
-    "the graph whole.",
+    says=CUT,
+)
+
+cut_for_a_while = mistake(
+    "gradient_through",
+    {
+        PART: """\
+whole = reverse_sweep(output).get(leaf, 0.0)
+if node is leaf:
+    return whole
+parents, local_gradients = node.parents, node.local_gradients
+node.parents, node.local_gradients = (), ()
+try:
+    return whole - reverse_sweep(output).get(leaf, 0.0)
+finally:
+    node.parents, node.local_gradients = parents, local_gradients"""
+    },
+    says=CUT,
 )

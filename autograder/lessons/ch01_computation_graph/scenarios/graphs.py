@@ -5,23 +5,57 @@ A graph is text: `b from a, a; c from b, b` has the leaf a and the output c, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from course.graph import Node
 
 
-def changed(submission: Any, function: str, graph: str) -> list[str]:
-    """The attributes of nodes that a call of `function` changed or set."""
-    nodes, output = _build(graph)
+def changed(submission: Any, function: str, graph: str, *names: str) -> list[str]:
+    """The attributes of nodes that a call of `function` wrote, even if only for a while.
+
+    Args:
+        names: the nodes that the call gets after the output.
+    """
+    nodes, output = _build(graph, kind=_NotingNode)
     before = {name: dict(vars(node)) for name, node in nodes.items()}
-    getattr(submission, function)(output)
-    found = set()
-    for name, node in nodes.items():
-        now = vars(node)
-        found |= {key for key in {*now, *before[name]} if key not in now or now[key] is not before[name].get(key)}
+    written = _noted(nodes.values())
+    getattr(submission, function)(output, *(nodes[name] for name in names))
+    found = written()
+    for name, node in nodes.items():  # vars(node)["grad"] = 0.0 is noted nowhere
+        now, then = vars(node), before[name]
+        found |= {key for key in {*now, *then} if key not in now or key not in then or now[key] is not then[key]}
     return sorted(found)
+
+
+def _noting() -> tuple[type[Node], Callable[[Iterable[Node]], Callable[[], set[str]]]]:
+    notes: WeakKeyDictionary[Node, set[str]] = WeakKeyDictionary()  # not in attributes, which could be set back
+
+    class NotingNode(Node):
+        """A node that notes which of its attributes are set or deleted; copies of it note nothing."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if self in notes:
+                notes[self].add(name)
+            super().__setattr__(name, value)
+
+        def __delattr__(self, name: str) -> None:
+            if self in notes:
+                notes[self].add(name)
+            super().__delattr__(name)
+
+    def noted(nodes: Iterable[Node]) -> Callable[[], set[str]]:
+        """Begin to note what is written to `nodes`; the function that is returned tells the attributes so far."""
+        watched = list(nodes)
+        notes.update((node, set()) for node in watched)
+        return lambda: set().union(*(notes[node] for node in watched))
+
+    return NotingNode, noted
+
+
+_NotingNode, _noted = _noting()
 
 
 def _statements(graph: str) -> Iterator[tuple[str, list[str]]]:
@@ -31,11 +65,13 @@ def _statements(graph: str) -> Iterator[tuple[str, list[str]]]:
         yield name, parents.split(", ") if parents else []
 
 
-def _build(graph: str, local_gradients: Iterable[Any] = repeat(1.0)) -> tuple[dict[str, Node], Node]:
+def _build(
+    graph: str, local_gradients: Iterable[Any] = repeat(1.0), kind: type[Node] = Node
+) -> tuple[dict[str, Node], Node]:
     """A graph's nodes by name, and its output. Local gradients are used in the order in which parents are written."""
     statements = dict(_statements(graph))
     names = dict.fromkeys(name for child, parents in statements.items() for name in (child, *parents))
-    nodes = {name: Node(1.5 + 0.25 * number, name=name) for number, name in enumerate(names)}
+    nodes = {name: kind(1.5 + 0.25 * number, name=name) for number, name in enumerate(names)}
     rest = iter(local_gradients)
     for name, parents in statements.items():
         nodes[name].parents = tuple(nodes[parent] for parent in parents)  # set late: a cycle can be built, too

@@ -8,28 +8,35 @@ import numpy as np
 
 from autograder.judging import EXACT, exercise, expect, expect_close
 from autograder.lessons.ch03_accumulation.checks.tolerances import SINGLE
+from autograder.wording import enumeration
 
 
 class Model:
     """A model that is linear in its parameters, of any names and shapes; it records the arguments of `gradient`."""
 
     calls: list[tuple[np.ndarray, np.ndarray]]
+    params: dict[str, np.ndarray] | None
+    """The parameters that `gradient` must be given; None if any will do."""
 
     def __init__(self, rng, shapes, n, row):
         inputs = math.prod(row)
         self.features = {name: rng.normal(size=(*shape, inputs)) for name, shape in shapes.items()}
         self.calls = []
+        self.params = None
         self._most, self._row = n, row
 
-    def gradient(self, params, X, y):
+    def gradient(self, *arguments, **named):
         """The mean over the rows of the gradient of ½(prediction − y)²; nan for no rows."""
-        X, y = np.asarray(X), np.asarray(y)
+        params, X, y = by_position(("params", "X", "y"), arguments, named)
+        expect_as_they_are(params, self.params)
+        return self.mean(params, np.asarray(X), np.asarray(y))
+
+    def mean(self, params, X, y):
+        """As `gradient`, of arrays and of any values of the parameters."""
         if len(X) != len(y):
             raise ValueError(f"grad_fn got {len(X)} rows of X and {len(y)} of y")
         if len(X) > self._most or X.shape[1:] != self._row:  # nothing larger is computed here
             raise ValueError(f"grad_fn takes rows of X, of shape {self._row}, and there are {self._most}")
-        if any(np.shape(params[name]) != feature.shape[:-1] for name, feature in self.features.items()):
-            raise ValueError("grad_fn takes params as they are")
         self.calls.append((X, y))
         rows = X.reshape(len(X), math.prod(X.shape[1:]))
         felt = {name: np.tensordot(rows, feature, (1, -1)) for name, feature in self.features.items()}
@@ -39,6 +46,29 @@ class Model:
         with np.errstate(all="ignore"):
             means = {name: np.tensordot(errors, felt[name], 1) / np.float64(len(X)) for name in felt}
         return {name: np.asarray(mean).astype(np.asarray(params[name]).dtype) for name, mean in means.items()}
+
+
+def by_position(names, arguments, named):
+    """The arguments of a call of `grad_fn`; `ValueError` if they are not as many as `names`, or some have a keyword."""
+    if named or len(arguments) != len(names):
+        raise ValueError(f"grad_fn takes its {len(names)} arguments by position: grad_fn({', '.join(names)})")
+    return arguments
+
+
+def expect_as_they_are(params, right):
+    """`ValueError` if `grad_fn` did not get the parameters with their own keys, shapes, dtypes and values."""
+    if right is None:
+        return
+    if not isinstance(params, dict) or params.keys() != right.keys():
+        raise ValueError(f"grad_fn takes params as they are: a dict with the keys {enumeration([*map(repr, right)])}")
+    for name, array in right.items():
+        given, said = np.asarray(params[name]), f"grad_fn takes params as they are: {name!r}"
+        if given.shape != array.shape:
+            raise ValueError(f"{said} has the shape {array.shape}, not {given.shape}")
+        if given.dtype != array.dtype:
+            raise ValueError(f"{said} is {array.dtype}, not {given.dtype}")
+        if not np.array_equal(given, array, equal_nan=True):
+            raise ValueError(f"{said} had other values than in params")
 
 
 def _sum_rows(array):
@@ -58,6 +88,7 @@ LAYER: dict[str, tuple[int, ...]] = {"w": (2, 3), "b": (2,), "scale": ()}
 
 def check_microbatches(learner, model, params, X, y, batch_size, case, **tolerance):
     """Expect the gradient of all rows, from calls with at most `batch_size` rows."""
+    model.params = params
     got = learner.microbatch_gradient(model.gradient, params, X, y, batch_size)
     calls = list(model.calls)
     most = max((len(rows) for rows, _ in calls), default=0)

@@ -7,7 +7,13 @@ import math
 import numpy as np
 
 from autograder.judging import EXACT, exercise, expect, expect_close
-from autograder.lessons.ch03_accumulation.checks.microbatch_gradient import LAYER, LINEAR, Model
+from autograder.lessons.ch03_accumulation.checks.microbatch_gradient import (
+    LAYER,
+    LINEAR,
+    Model,
+    by_position,
+    expect_as_they_are,
+)
 from autograder.lessons.ch03_accumulation.checks.tolerances import SINGLE
 
 
@@ -15,14 +21,19 @@ class TokenModel:
     """A model that is linear in its parameters, applied to each place of a text; it records the texts it was given."""
 
     calls: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    params: dict[str, np.ndarray] | None
+    """As those of `Model`."""
 
     def __init__(self, rng, shapes, most, places, row):
         self.calls = []
+        self.params = None
         self._most, self._each = most, (places, *row)
         self._model = Model(rng, shapes, most * places, row)
 
-    def gradient(self, params, X, y, mask):
+    def gradient(self, *arguments, **named):
         """The mean over the places that count of the gradient of ½(prediction − y)²; nan where there are none."""
+        params, X, y, mask = by_position(("params", "X", "y", "mask"), arguments, named)
+        expect_as_they_are(params, self.params)
         X, y, mask = np.asarray(X), np.asarray(y), np.asarray(mask)
         if len(X) > self._most or X.shape[1:] != self._each:
             raise ValueError(f"grad_fn takes texts of shape {self._each}, and there are {self._most}")
@@ -31,7 +42,7 @@ class TokenModel:
         if mask.dtype != bool:
             raise ValueError("grad_fn takes the mask as it is, bools")
         self.calls.append((X, y, mask))
-        return self._model.gradient(params, X[mask], y[mask])
+        return self._model.mean(params, X[mask], y[mask])
 
 
 def problem(rng, shapes, mask, row=(3,), dtype=np.float64):
@@ -49,6 +60,7 @@ def lengths(*counts):
 
 def check_tokens(learner, model, params, X, y, mask, batch_size, case, **tolerance):
     """Expect the mean gradient over all tokens, from calls with at most `batch_size` texts."""
+    model.params = params
     got = learner.token_gradient(model.gradient, params, X, y, mask, batch_size)
     calls = list(model.calls)
     most = max((len(texts) for texts, _, _ in calls), default=0)

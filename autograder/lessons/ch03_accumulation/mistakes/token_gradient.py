@@ -117,16 +117,17 @@ drops_the_short_batch = mistake(
     "short.",
 )
 
-numbers_of_numpy = mistake(
-    "token_gradient",
-    {SHARE: "share = np.float64(counted) / tokens"},
-    says="float32 gradients became float64: mask.sum() / mask.sum() is one of NumPy's numbers, and those carry their "
-    "dtype into a product. int(mask.sum()) gives Python's numbers, which do not.",
+IN_FLOAT64 = (
+    "The gradients end in float64, whatever the parameters are. Two things do that: np.zeros(shape) is float64, where "
+    "np.zeros_like(parameter) keeps the dtype; and mask.sum() / mask.sum() is one of NumPy's numbers, which carry "
+    "their dtype into a product, where int(mask.sum()) gives Python's, which do not."
 )
+"""Said of two mistakes that fail the same checks."""
+
+numbers_of_numpy = mistake("token_gradient", {SHARE: "share = np.float64(counted) / tokens"}, says=IN_FLOAT64)
 
 token_totals_in_float64 = mistake(
     "token_gradient",
     {ZEROS: "total = {name: np.zeros(value.shape) for name, value in params.items()}"},
-    says="The gradients are collected in float64, whatever the parameters are. np.zeros(shape) is float64; "
-    "np.zeros_like(parameter) keeps the dtype.",
+    says=IN_FLOAT64,
 )
