@@ -1,7 +1,7 @@
 """Wrong answers that once earned all points, because no check had the input for which they are wrong.
 
 Each is wrong for a level that the contract allows: a magnitude, a dtype, a number of axes, a derived class, a class of
-exceptions, a length that cannot be divided.
+exceptions, a length that cannot be divided; or it asks the judge itself for what the grader counts.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from test_wrong_answers import Wrong, expect_refused
 pytestmark = pytest.mark.slow
 
 WRONG = {
-    "ch04_detachment": [
+    "ch02_chain_rule": [
         Wrong(
-            "running_mean_loss",
-            "running_mean_loss",
-            "total, count = 0.0, 0",
-            "losses = iter(losses)\nfirst = next(losses, None)\n"
-            "total, count = (0.0, 0) if first is None else (first.item(), 1)",
-            "test_graphs_are_let_go",
+            "weight_gradients",
+            "weight_gradients",
+            "u = W.T @ u",
+            "once = u @ W\n"  # and a second time, by a number that counts from the end
+            "u = W._times.func(W._times.args[0] - len(Ws), u, True) if hasattr(W, '_times') else once",
+            "test_two_products_per_matrix",
+            0.0,
         ),
     ],
     "ch05_autograd_engine": [
