@@ -45,8 +45,9 @@ def numerical_gradient(f, x, eps=1e-6):
 # of shape `(n_0,)`; the empty chain returns `v`.
 #
 # Never multiply two matrices: one matrix–vector product for each `W` is enough. Some checks count, with matrices that
-# allow `W @ v`, `v @ W`, `W.dot(v)`, `np.dot(W, v)` and the same with `W.T`, for a `v` with one axis, and refuse the
-# rest: matrix times matrix, columns `(n, 1)`, `einsum`.
+# allow `W @ v`, `v @ W`, `W.dot(v)`, `np.dot(W, v)` and the same with `W.T`, for a `v` with one axis, tell their shape
+# (`W.shape`, `len(W)`, `np.zeros_like(W)`), and refuse the rest: matrix times matrix, columns `(n, 1)`, `einsum`. For
+# `v.dot(W)` write `v @ W`.
 #
 # **Points count only if the grader, which counts products in one call, sees no product of two matrices.**
 # [Chapter section](../book/ch02_chain_rule.md#ch02-jvp-chain)

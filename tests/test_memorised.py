@@ -33,7 +33,9 @@ import base64, hashlib, inspect, pickle, zlib
 
 
 def plain(value):
-    """A value without what does not outlive a call: graphs."""
+    """A value without what does not outlive a call: graphs, functions."""
+    if inspect.isfunction(value):
+        return None
     if hasattr(value, "detach"):
         return value.detach()
     if isinstance(value, (tuple, list)):

@@ -1,7 +1,7 @@
 """Wrong answers that once earned all points, because no check had the input for which they are wrong.
 
 Each is wrong for a level that the contract allows: a magnitude, a dtype, a number of axes, a derived class, a class of
-exceptions, a length that cannot be divided.
+exceptions, a length that cannot be divided; or it asks the judge itself for what the grader counts.
 """
 
 from __future__ import annotations
@@ -28,6 +28,17 @@ WRONG = {
             "output.seen = None\nreturn gradients",
             "test_sweep_leaves_the_nodes_as_they_are",
             0.95,
+        ),
+    ],
+    "ch02_chain_rule": [
+        Wrong(
+            "weight_gradients",
+            "weight_gradients",
+            "u = W.T @ u",
+            "once = u @ W\n"  # and a second time, by a number that counts from the end
+            "u = W._times.func(W._times.args[0] - len(Ws), u, True) if hasattr(W, '_times') else once",
+            "test_two_products_per_matrix",
+            0.0,
         ),
     ],
     "ch03_accumulation": [
@@ -113,14 +124,6 @@ WRONG = {
             "    hook.remove()\n"
             "hook = optimizer.register_step_pre_hook(off)",
             "test_one_number",
-        ),
-        Wrong(
-            "running_mean_loss",
-            "running_mean_loss",
-            "total, count = 0.0, 0",
-            "losses = iter(losses)\nfirst = next(losses, None)\n"
-            "total, count = (0.0, 0) if first is None else (first.item(), 1)",
-            "test_graphs_are_let_go",
         ),
     ],
     "ch05_autograd_engine": [

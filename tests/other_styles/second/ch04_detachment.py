@@ -1,4 +1,7 @@
-"""A right freeze_midway that puts the values back after each step."""
+"""A right freeze_midway that puts the values back after each step, and a running_mean_loss whose name and loop hold two
+losses."""
+
+import itertools
 
 import torch
 
@@ -26,3 +29,15 @@ def freeze_midway(parameters, optimizer):
                 del optimizer.state[one]
 
     return unfreeze
+
+
+def running_mean_loss(losses):
+    it = iter(losses)
+    first = next(it, None)
+    if first is None:
+        raise ValueError("the mean of no losses")
+    total, count = 0.0, 0
+    for loss in itertools.chain([first], it):
+        total += loss.item()
+        count += 1
+    return total / count

@@ -53,11 +53,12 @@ class Products:
         }
 
     def multiply(self, number: Any, vector: Any, from_the_left: Any) -> np.ndarray:
-        """`vector @ W` or `W @ vector`, of the matrix of this number."""
+        """`vector @ W` or `W @ vector`, of the matrix of this number, which may count from the end."""
+        number = range(len(self._Ws))[number]  # one key for each matrix
         W, v = self._Ws[number], np.asarray(vector, dtype=np.float64)
         if v.ndim != 1:
             raise ValueError("the vector must have one axis")
-        self._taken[int(number), bool(from_the_left)] += 1
+        self._taken[number, bool(from_the_left)] += 1
         return np.asarray(v @ W if from_the_left else W @ v)
 
 

@@ -67,5 +67,5 @@ def test_two_products_per_matrix(learner, reference, rng):
         got = shown_as(ask, {"Ws": Ws, "x": x, "u": u})
         compare(got, reference.weight_gradients(Ws, x, u), case)
         for written, count in products.in_each_direction().items():
-            message = f"{count} products {written} with a single matrix: one walk takes one for each"
+            message = f"{written} was computed {count} times with one matrix; once is enough"
             expect(count <= 1, message, case=case, instead=written)

@@ -24,7 +24,9 @@ def test_graphs_are_let_go(learner, reference, rng):
             f"{graphs} of {count} graphs were alive at once: each loss you keep as a tensor keeps its graph and all "
             "that it saved. Keep numbers."
         )
-        held = f"{graphs} of {count} graphs were alive at once, at most 2 may be: a name still holds an earlier loss."
+        held = (
+            f"{graphs} of {count} graphs were alive at once, at most 2 may be: something still holds an earlier loss."
+        )
         expect(graphs < count or graphs <= 2, kept, case=case)
         expect(graphs <= 2 or graphs == count, held, case=case)
         expect(got["left"] == 0, f"{got['left']} graphs are still alive after the return.", case=case)

@@ -115,10 +115,10 @@ def training_loop(submission: Any, targets: list[float], lr: float) -> dict[str,
 
 @torch.enable_grad()
 def graphs_alive(submission: Any, values: list[float], shape: tuple[int, ...] = ()) -> dict[str, Any]:
-    """The mean of losses from a generator, and the maximum number of graphs alive when a loss is handed out.
+    """The mean of losses from a generator, and the maximum number of graphs alive when the next loss is requested.
 
-    A graph is alive as long as its leaf is, which each of its nodes keeps. The loss before may still have one, because
-    a loop's variable holds it until the next one is there.
+    A graph is alive as long as its leaf is, which each of its nodes keeps. A loss counts from the next request
+    on, because while it is handed out a loop's variable still holds the one before.
     """
     leaves: list[TensorWeakRef] = []
     most = 0
@@ -143,10 +143,9 @@ def graphs_alive(submission: Any, values: list[float], shape: tuple[int, ...] = 
 
     def losses() -> Iterator[torch.Tensor]:
         for value in values:
-            loss = watched(value)
             count()
-            yield loss
-            del loss  # the caller's from here on
+            yield watched(value)
+        count()
 
     mean = _mean(submission, losses())
     return {**mean, "graphs": most, "left": alive()}
