@@ -31,11 +31,15 @@ LESSONS = ("ch02_chain_rule", "ch04_detachment", "ch06_vjps")
 LOOKING = '''
 import base64, hashlib, inspect, pickle, zlib
 
+import numpy
+
 
 def plain(value):
-    """A value without what does not outlive a call: graphs, functions."""
+    """A value without what does not outlive a call: graphs, functions, classes of arrays."""
     if inspect.isfunction(value):
         return None
+    if isinstance(value, numpy.ndarray):
+        return numpy.asarray(value)
     if hasattr(value, "detach"):
         return value.detach()
     if isinstance(value, (tuple, list)):
@@ -50,7 +54,7 @@ def looks(value, exactly):
     if isinstance(value, dict):
         return [(str(key), looks(one, exactly)) for key, one in sorted(value.items(), key=str)]
     shape = getattr(value, "shape", None)
-    if shape is not None and hasattr(value, "dtype"):
+    if shape is not None and hasattr(type(value), "tolist"):
         numbers = plain(value)
         return [type(value).__name__, str(value.dtype), tuple(shape), numbers.tolist() if exactly else 0]
     if isinstance(value, (int, float, str, bool, type(None))):
