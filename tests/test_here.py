@@ -148,7 +148,7 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
         release(Course.at(), tmp_path / "release", [SLUG], say=lambda line: None)
     (tmp_path / "right.py").write_bytes((ROOT / "solutions" / f"{SLUG}.py").read_bytes())
     text = (tmp_path / "right.py").read_text(encoding="utf-8")
-    (tmp_path / "wrong.py").write_text(text.replace("gradients[parent] += ", "gradients[parent] = ", 1), encoding="utf-8")
+    (tmp_path / "wrong.py").write_text(text.replace("gradients[parent] += ", "gradients[parent] = "), encoding="utf-8")
     endless = "def forward(a, b, c):\n    while True: pass\n"
     (tmp_path / "endless.py").write_text(endless, encoding="utf-8")
     places = [str(ROOT / "tests" / "in_pyodide.mjs"), *map(str, (PYODIDE, WHEELS / NUMPY, sys.prefix, tmp_path))]
