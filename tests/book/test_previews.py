@@ -17,8 +17,8 @@ FIGURE = "a.reference[href='#fig-ch01-failure']"
 SOON, LATER = 5000, 900
 """Milliseconds: the longest wait for something, and the time in which nothing may happen."""
 KINDS = {
-    "figure": ("ch01_computation_graph", FIGURE, "Fig. 1.7 Four backward walks"),
-    "equation": ("ch01_computation_graph", "a.reference[href='#equation-eq-ch01-sum']", "(1.1)"),
+    "figure": ("ch01_computation_graph", FIGURE, "Fig. 1.6 Four backward walks"),
+    "equation": ("ch07_mlp_backprop", "a.reference[href='#equation-eq-ch07-affine']", "(7.1)"),
     "chapter": ("ch01_computation_graph", "a.reference[href='ch02_chain_rule.html']", "The chain rule, two ways round"),
     "section": ("ch06_vjps", "p a.reference[href='#ch06-break']", "Something to break"),
     "citation": ("ch06_vjps", "a.reference[href^='bibliography.html#']", "Tri Dao"),
