@@ -9,6 +9,7 @@ finds the record (by frames or `gc`), a changed closure and a write to memory.
 from __future__ import annotations
 
 import builtins
+import copyreg
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import is_
@@ -42,6 +43,8 @@ def noted(scenarios: dict[str, Any], without_ctypes: Callable[[], None]) -> Watc
         without_ctypes: takes `ctypes` away; it is called in between, since the counters of versions are made with it.
     """
     ours = list(_own_spaces(scenarios))
+    for cls in [cls for _, cls in (*_own_classes(scenarios), *_foreign_classes())]:
+        copyreg._slotnames(cls)  # type: ignore[attr-defined]  # else the first `copy.deepcopy` writes it into the class
     own = [function for _, space in ours for function in _own_functions(space)]
     used = set().union(*(_names(function.__code__) for function in own))
     there = [*ours, *_foreign_spaces([space for _, space in ours], used)]
@@ -125,10 +128,14 @@ def _is_submodule(name: str, key: str, value: Any) -> bool:
 def _own_spaces(scenarios: dict[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Our namespaces with their names: the scenarios' own (`""`), modules and classes."""
     yield "", scenarios
+    yield from ((name, vars(module)) for name, module in list(sys.modules.items()) if name.startswith(OURS))
+    yield from ((name, vars(cls)) for name, cls in _own_classes(scenarios))
+
+
+def _own_classes(scenarios: dict[str, Any]) -> Iterator[tuple[str, type]]:
     yield from _classes("", scenarios.values())
     for name, module in list(sys.modules.items()):
         if name.startswith(OURS):
-            yield name, vars(module)
             yield from _classes(name, vars(module).values())
 
 
@@ -155,11 +162,11 @@ def _foreign_classes() -> Iterator[tuple[str, type]]:
             yield full_name, getattr(sys.modules[module], name)
 
 
-def _classes(module: str, values: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _classes(module: str, values: Iterable[Any]) -> Iterator[tuple[str, type]]:
     """The classes among `values` that the module itself, or the scenarios, define."""
     for value in values:
         if isinstance(value, type) and value.__module__ in (module, "builtins") and value.__flags__ & _HEAP:
-            yield f"{module}.{_told(value)}".removeprefix("."), vars(value)
+            yield f"{module}.{_told(value)}".removeprefix("."), value
 
 
 def _told(value: type | FunctionType) -> str:
