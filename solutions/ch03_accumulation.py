@@ -208,6 +208,7 @@ def token_gradient(grad_fn, params, X, y, mask, batch_size):
 #   one per batch, each computed before the step that follows.
 # - `accumulate` batches in a row form a group. After each group every parameter takes one step, `p -= lr * grad`, where
 #   `grad` is the mean of the group's batch gradients. Every batch counts alike, however many rows it has.
+#   (A mean of means: it assumes batches of about equal size.)
 # - If the batches run out in the middle of a group, that short group steps too, with the mean over its own batches.
 # - Whatever is in `.grad` when `train` is called was left by other code and must have no effect. What you leave there
 #   is up to you.
