@@ -197,7 +197,7 @@ told_apart_by_value = _told_apart_by("value")
 marks_on_the_nodes = mistake(
     "topological_order",
     {"placed.add(node)": "placed.add(node)\nnode.visited = True"},
-    says="The nodes were marked as visited, and the marks stay: the next call finds them. Keep a set instead.",
+    says="The nodes themselves are marked as visited. A mark changes the caller's graph: keep a set instead.",
 )
 
 leaves_left_out = mistake(
