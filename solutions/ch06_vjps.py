@@ -137,8 +137,8 @@ def relu_vjp(g, x):
 def sigmoid_vjp(g, x):
     """dx of y = 1 / (1 + exp(-x)); g and x have one shape."""
     ### BEGIN SOLUTION
-    s = 1 / (1 + np.exp(-np.abs(x)))  # s (1 - s) is the same at -x and x, and exp(-|x|) never overflows
-    return (g * s * (1 - s)).astype(x.dtype)
+    u = np.exp(-np.abs(x))  # at most 1; the slope is the same at -x and x
+    return (g * u / (1 + u) ** 2).astype(x.dtype)
     ### END SOLUTION
 
 
@@ -389,4 +389,22 @@ def attention_vjp(g, q, k, v, causal=False):
     dq = scale * (dscores @ k)
     dk = scale * (dscores.swapaxes(-1, -2) @ q)
     return dq.astype(q.dtype), dk.astype(k.dtype), dv.astype(v.dtype)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `running_mean_vjp`
+#
+# Entry `i` of `y` is the mean of the entries `0` to `i` of `x` along `axis`, one integer:
+# `y = np.cumsum(x, axis) / [1, 2, ..., n]`, where the counts run along `axis`. Return `dx`.
+# [Chapter section](../book/ch06_vjps.md#ch06-running-mean-vjp)
+
+
+# %% exercise="running_mean_vjp"
+def running_mean_vjp(g, x, axis=-1):
+    """dx of y = the running mean of x along axis; g and x have one shape."""
+    ### BEGIN SOLUTION
+    shares = np.moveaxis(g, axis, -1) / np.arange(1, x.shape[axis] + 1)
+    from_the_end = np.cumsum(shares[..., ::-1], axis=-1)[..., ::-1]
+    return np.moveaxis(from_the_end, -1, axis).astype(x.dtype)
     ### END SOLUTION

@@ -263,7 +263,7 @@ def test_the_contents_follow_the_reader(chromium: Browser, site: str) -> None:
         " setTimeout(done, 400); })"
     )
     active = chromium.js("[...document.querySelectorAll('.page-toc a.here')].map((one) => one.textContent.trim())")
-    assert active == ["The mechanism: one recipe, four moves", "Softmax: subtract the average"]
+    assert active == ["Whole rows: softmax and normalization", "Softmax: subtract the average"]
     box = chromium.js(
         "(() => { const r = document.querySelector('.page-toc [aria-current]').getBoundingClientRect();"
         " return [r.top, r.bottom, r.height]; })()"

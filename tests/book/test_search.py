@@ -17,7 +17,7 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 QUESTIONS = {
     "vanishing gradients": {"ch09_vanishing_gradients.html", "ch09_vanishing_gradients.html#the-intuition"},
     "log softmax backward": {
-        "ch06_vjps.html#cross-entropy-said-minus-meant",
+        "ch06_vjps.html#cross-entropy-predicted-minus-true",
         "ch07_mlp_backprop.html#softmax-and-cross-entropy-two-ways-to-p-y",
     },
     "gradcheck step size": {"ch02_chain_rule.html#gradcheck-the-witness"},

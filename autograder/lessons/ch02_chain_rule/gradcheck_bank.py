@@ -19,7 +19,7 @@ from autograder.lessons.ch02_chain_rule.scenarios import gradcheck as ops
 OF_THE_RULES = "ch06_vjps"
 FOUND_BY_NO_DIFFERENCES = {
     # The dtype alone is wrong: a float32 gradient where the input is float32. All is float64 here.
-    *("add_dtype_of_g", "embedding_always_float64"),
+    *("add_dtype_of_g", "embedding_always_float64", "running_mean_dtype_of_g"),
     # Wrong at one point only, where the function has a kink or a tie and differences are meaningless.
     *("relu_one_at_zero", "relu_half_at_zero", "max_full_to_each", "max_first_only", "max_near_ties"),
     *("pool_ties_to_all", "pool_ties_shared", "pool_ties_to_last", "pool_ties_in_column_order"),
@@ -211,6 +211,7 @@ def rules_along_an_axis(seed: int) -> list[Question]:
         Function(f"the softmax along axis {axis}", ops.softmax, (array(rng, 2, 3),), (axis,)) for axis in (-1, 0)
     ]
     logsumexps = [Function(f"logsumexp along axis {axis}", ops.logsumexp, (grid,), (axis,)) for axis in (-1, 0)]
+    means = [Function(f"the running mean along axis {axis}", ops.running_mean, (grid,), (axis,)) for axis in (-1, 0)]
     losses = [Function("the cross-entropy", ops.cross_entropy, (array(rng, 3, 3),), (np.array([2, 0, 2]),))]
     return [
         *about_rule(rng, "sum_vjp", sums),
@@ -218,6 +219,7 @@ def rules_along_an_axis(seed: int) -> list[Question]:
         *about_rule(rng, "softmax_vjp", softmaxes),
         *about_rule(rng, "logsumexp_vjp", logsumexps),
         *about_rule(rng, "cross_entropy_vjp", losses),
+        *about_rule(rng, "running_mean_vjp", means),
     ]
 
 

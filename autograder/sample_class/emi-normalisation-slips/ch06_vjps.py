@@ -148,8 +148,8 @@ check("relu_vjp")  # core, 2 points
 # %% exercise="sigmoid_vjp"
 def sigmoid_vjp(g, x):
     """dx of y = 1 / (1 + exp(-x)); g and x have one shape."""
-    s = 1 / (1 + np.exp(-np.abs(x)))  # s (1 - s) is the same at -x and x, and exp(-|x|) never overflows
-    return (g * s * (1 - s)).astype(x.dtype)
+    u = np.exp(-np.abs(x))  # at most 1; the slope is the same at -x and x
+    return (g * u / (1 + u) ** 2).astype(x.dtype)
 
 # %% tags=["check", "raises-exception"]
 check("sigmoid_vjp")  # stretch, 2 points
@@ -393,3 +393,21 @@ def attention_vjp(g, q, k, v, causal=False):
 
 # %% tags=["check", "raises-exception"]
 check("attention_vjp")  # stretch, 5 points
+
+# %% [markdown]
+# ## `running_mean_vjp`
+#
+# Entry `i` of `y` is the mean of the entries `0` to `i` of `x` along `axis`, one integer:
+# `y = np.cumsum(x, axis) / [1, 2, ..., n]`, where the counts run along `axis`. Return `dx`.
+#
+# Chapter section: `backprop read ch06/running_mean_vjp`
+
+# %% exercise="running_mean_vjp"
+def running_mean_vjp(g, x, axis=-1):
+    """dx of y = the running mean of x along axis; g and x have one shape."""
+    shares = np.moveaxis(g, axis, -1) / np.arange(1, x.shape[axis] + 1)
+    from_the_end = np.cumsum(shares[..., ::-1], axis=-1)[..., ::-1]
+    return np.moveaxis(from_the_end, -1, axis).astype(x.dtype)
+
+# %% tags=["check", "raises-exception"]
+check("running_mean_vjp")  # core, 3 points

@@ -80,6 +80,11 @@ def cumulative_sum(x: Any) -> Any:
     return np.cumsum(x)
 
 
+def running_mean(x: Any, axis: int) -> Any:
+    counts = np.arange(1, x.shape[axis] + 1)
+    return np.moveaxis(np.cumsum(np.moveaxis(x, axis, -1), axis=-1) / counts, -1, axis)
+
+
 def total(x: Any, axis: Any) -> Any:
     return x.sum(axis=axis)
 
@@ -158,7 +163,20 @@ FUNCTIONS: dict[str, Any] = {
     function.__name__: function
     for function in (
         *(add, multiply, multiply_and_add, power, square_of_the_second, sine, exponential, cumulative_sum, gram),
-        *(relu, sigmoid, tanh, total, maximum, softmax, sum_of_softmax, logsumexp, cross_entropy, matmul, rows),
+        *(
+            relu,
+            sigmoid,
+            tanh,
+            running_mean,
+            total,
+            maximum,
+            softmax,
+            sum_of_softmax,
+            logsumexp,
+            cross_entropy,
+            matmul,
+            rows,
+        ),
         *(layernorm, rmsnorm, batchnorm, convolution, pooling, attention),
     )
 }

@@ -62,6 +62,7 @@ add_b_over_axis_0 = mistake("add_vjp", {ADD: "return g, g.sum(axis=0)"}, says=AL
 add_b_over_axis_0_in_its_dtype = mistake(
     "add_vjp", {ADD: "return g.astype(a.dtype), g.sum(axis=0).astype(b.dtype)"}, says=ALWAYS_AXIS_0
 )
+add_both_over_axis_0 = mistake("add_vjp", {ADD: "return g.sum(axis=0), g.sum(axis=0)"}, says=ALWAYS_AXIS_0)
 add_like_mul = mistake(
     "add_vjp",
     {ADD: "return unbroadcast(g * b, a), unbroadcast(g * a, b)"},

@@ -11,8 +11,8 @@ STRETCHED_LEFT = (
     "need a sum too, with keepdims=True."
 )
 STRETCHED_LOST = (
-    "You sum over the stretched axes and lose them. An operand of shape (n, 1) needs a gradient of shape (n, 1): "
-    "sum with keepdims=True."
+    "You sum over axes of size 1 and lose them. A gradient has its operand's shape, (n, 1) for an operand of shape "
+    "(n, 1): sum with keepdims=True."
 )
 
 

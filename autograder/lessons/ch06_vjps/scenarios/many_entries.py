@@ -26,6 +26,7 @@ _SHAPES: dict[str, list[tuple[int, ...]]] = {
     "conv2d_vjp": [(1, 4, 54, 54), (1, 4, 56, 56), (4, 4, 3, 3), (4,)],
     "maxpool2d_vjp": [(2, 4, 40, 40), (2, 4, 80, 80)],
     "attention_vjp": [(115, 32)] * 4,
+    "running_mean_vjp": [(1_200, 25)] * 2,
 }
 """Shapes of g and of the inputs, in order."""
 
