@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Build your own autograd
 #
-# An engine for NumPy arrays, the smallest one that is right: a tensor that remembers how it was computed, a backward
-# pass over what it remembers, and a network that learns to read digits on top of it. NumPy only.
+# The smallest correct engine for NumPy arrays: a tensor that remembers how it was computed, a backward pass over what
+# it remembers, and a network that learns to read digits on top of it. NumPy only.
 # Read along in [the chapter](../book/ch05_autograd_engine.md).
 #
 # `g` is always an upstream gradient: an array in the shape of the result that it belongs to. No function changes its
@@ -40,11 +40,11 @@ def unbroadcast(g, shape):
 # ## `Tensor`
 #
 # The class comes in seven cells. Do them one at a time, and run `check("Tensor")` after each: it names what is wrong,
-# and what is not written yet.
+# and what is missing.
 #
 # The tape is one attribute. `t.edges` tells how `t` was computed, one **edge** for each tensor that went into it:
 #
-# | `t.edges` | of what |
+# | `t.edges` | meaning |
 # | --- | --- |
 # | `()` | a **leaf**: nothing was recorded |
 # | `((parent, vjp), …)` | the result of an operation: `vjp(g)` takes the gradient of `t` and returns that of `parent` |
@@ -184,8 +184,8 @@ Tensor.__truediv__, Tensor.__rtruediv__ = divide, reflected(operator.truediv)
 
 # %% [markdown]
 # **Power.** `a ** b`, with tensors, arrays or numbers on either side. The base may be negative where the exponent is a
-# whole number. `a ** 0` is constant: its gradient is 0, also at `a = 0`. The exponent's gradient is asked only for
-# positive bases.
+# whole number. `a ** 0` is constant: its gradient is 0, also at `a = 0`. The exponent's gradient is requested only
+# for positive bases.
 
 
 # %% exercise="Tensor" part="power"
@@ -342,12 +342,37 @@ Tensor.transpose, Tensor.T = transpose, property(transpose)
 Tensor.__getitem__ = select
 
 # %% [markdown]
+# ## `concatenate`
+#
+# `concatenate(tensors, axis)` joins tensors along an axis, as `np.concatenate` joins their arrays, and records the
+# result. `tensors` is a list of one or more, each a `Tensor`, with shapes that differ at most along `axis`; sizes there
+# may be 0, and a negative `axis` counts from the end. A tensor may occur more than once, and some may require no
+# gradient. Each VJP returns an array in the shape of its parent.
+# [Chapter section](../book/ch05_autograd_engine.md#ch05-concatenate)
+
+
+# %% exercise="concatenate"
+def concatenate(tensors, axis=0):
+    """One Tensor: all of these, one behind the other along an axis"""
+    ### BEGIN SOLUTION
+    data = np.concatenate([tensor.data for tensor in tensors], axis=axis)
+    edges, start = [], 0
+    for tensor in tensors:
+        stop = start + tensor.shape[axis]
+        place = (slice(None),) * (axis % data.ndim) + (slice(start, stop),)
+        edges.append((tensor, lambda g, place=place: g[place]))
+        start = stop
+    return record(data, *edges)
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## `Tensor.backward`
 #
 # `y.backward(g)` walks the tape from `y` back to the leaves and **adds** to the `grad` of each leaf that requires one.
 # A leaf's `grad` is an array of the leaf's shape and dtype, also after several passes.
 #
-# - Without `g`, `y` has to hold one number, in whatever shape, and `g` is 1; else it is a `ValueError`. So is a `g`
+# - Without `g`, `y` has to hold one number, of any shape, and `g` is 1; else it is a `ValueError`. So is a `g`
 #   whose shape is not the shape of `y`. A `y` that requires no gradient is a `RuntimeError`.
 # - Each `vjp` is called once, with the **complete** gradient of its result. So a tensor waits for all that was computed
 #   from it. A chain of 50,000 operations works: no recursion.
@@ -355,9 +380,9 @@ Tensor.__getitem__ = select
 #   from another result, must find nothing of the first.
 # - A `grad` is an array of its own. It shares no memory with `g`, another `grad` or any data: whoever writes into one
 #   changes nothing else.
-# - A result's edges are let go **as soon as** the walk has passed it: its `edges` become `None`, and what its VJPs kept
-#   can be freed. Leaves keep `()`. A later backward pass that meets such a result is a `RuntimeError`, whose message
-#   names `retain_graph`. With `retain_graph=True` everything stays.
+# - A result's edges are released **as soon as** the walk has passed it: its `edges` become `None`, and what its VJPs
+#   kept can be freed. Leaves keep `()`. A later backward pass that meets such a result is a `RuntimeError`, whose
+#   message names `retain_graph`. With `retain_graph=True` everything stays.
 #
 # To see what you have recorded, and what your walk sends where, in which order:
 # ```python
@@ -472,10 +497,10 @@ Tensor.detach = detach
 # `t.register_hook(fn)` has every later backward pass that reaches `t` call `fn(g)` once, with the complete gradient of
 # `t` in that pass. If `fn` returns `None`, nothing changes; if it returns an array of the same shape, that is the
 # gradient of `t` from then on: it goes into the `grad` of a leaf, and through the edges of a result. Several hooks run
-# in the order of their registration, and each sees what the one before left. `fn` may do what it likes with its
-# argument: that changes nothing but what it returns.
+# in the order of their registration, and each sees what the one before left. `fn` may modify its argument: only
+# what it returns counts.
 #
-# `t.hooks` is there already, an empty tuple. Your `backward` has to call what you put into it: go back and let it.
+# `t.hooks` is there already, an empty tuple. Your `backward` has to call what you put into it: go back and make it.
 # [Chapter section](../book/ch05_autograd_engine.md#ch05-tensor-register-hook)
 
 
@@ -500,8 +525,7 @@ Tensor.register_hook = register_hook
 # permuted. At least **92%** of these have to be right. It also calls it with as few as 20 images, less than a batch
 # often has. One hidden layer of 64 units with relu, the mean cross-entropy and plain SGD reach more in about a second;
 # a call may take 30. All gradients come from your `Tensor.backward`, which differentiates the whole network and its
-# loss. Let the network answer as the last step leaves it: one training of a check is on noise, whose labels choose no
-# epoch.
+# loss. Predict with the final weights: one training of a check is on noise, whose labels choose no epoch.
 #
 # Last, it is called with 211 images whose label says whether two groups of pixels are equally bright. A network whose
 # hidden layer is trained as well learns that, and no linear one does.

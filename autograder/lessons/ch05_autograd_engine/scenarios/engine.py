@@ -130,7 +130,7 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 def _names(submission: Any) -> dict[str, Any]:
     """The names that code may use: NumPy and the lesson's definitions."""
-    defined = {name: getattr(submission, name, None) for name in ("Tensor", "record", "no_grad")}
+    defined = {name: getattr(submission, name, None) for name in ("Tensor", "record", "no_grad", "concatenate")}
     return {"np": np, **{name: value for name, value in defined.items() if value is not None}}
 
 

@@ -67,6 +67,20 @@ def expressions_in_states(
     return {**found, "changed": sorted(changed)}
 
 
+def joined_in_states(submission: Any, axis: int, a: Any, b: Any, g: Any, states: Mapping[str, str]) -> dict[str, Any]:
+    """The value and gradients of a, b and a again, joined along an axis; `states` has kinds and layouts of a and b."""
+    arrays = _in_layouts({"a": a, "b": b, "g": g}, states)
+    twice, use = states["same object"] == "twice", states["joined use"]
+    names = {name: submission.Tensor(arrays[name], requires_grad=f"with {name} that" not in use) for name in "ab"}
+    if twice:
+        names["b"] = names["a"]
+    tensors = {name: tensor for name, tensor in names.items() if tensor.requires_grad and not (twice and name == "b")}
+    value, gradients = _walked(submission, f"concatenate([a, b, a], {axis})", names, tensors, arrays["g"])
+    before = {"a": a, "g": g} | ({} if twice else {"b": b})
+    found = {f"d{name}": gradient for name, gradient in gradients.items()}
+    return {"value": value, **found, "changed": _changed(before, arrays)}
+
+
 def _walked(
     submission: Any, expression: str, names: Mapping[str, Any], tensors: Mapping[str, Any], upstream: Any
 ) -> tuple[Any, dict[str, Any]]:
@@ -76,7 +90,8 @@ def _walked(
     _expect_tensor(submission, y, expression)
     sums: dict[str, Any] = dict.fromkeys(tensors)
     if has_its_own_tape(submission):
-        y.backward(upstream)
+        if tensors:
+            y.backward(upstream)
         sums = {name: _as_floats(submission, tensors[name].grad, expression) for name in tensors}
         y, paths = submission.Tensor(y.data), []
     else:
