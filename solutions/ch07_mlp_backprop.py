@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Backprop through an MLP by hand
 #
-# Two layers, seven functions: the gradients of one example, then a batch with biases, two losses, the backward pass and
-# its memory, and a network that learns to read handwritten digits. NumPy only.
+# Two layers, eight functions: the gradients of one example, then a batch with biases, two losses, the backward pass and
+# its memory, a network that learns to read handwritten digits, and the bug in somebody else's. NumPy only.
 # Read along in [the chapter](../book/ch07_mlp_backprop.md).
 #
 # Shapes: `n` rows in a batch, `d` inputs, `m` hidden units, `o` outputs. A gradient has the shape and the dtype of what
@@ -215,4 +215,61 @@ def train(X, y, hidden=64, epochs=30, lr=0.2, seed=0):
             for name in params:
                 params[name] -= lr * grads[name]
     return params
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `find_bug`
+#
+# Somebody wrote the network of `forward` with relu and its backward pass in one function. `network(params, X, targets)`
+# returns `(loss, grads)`, where `grads` is a dict like `params`: the mean cross-entropy and its gradients, or so they
+# say. The function has one bug or none. You cannot read it, but you can call it. Return a string:
+#
+# | returns | the bug |
+# | --- | --- |
+# | `"right"` | none |
+# | `"slope"` | the gradient leaves out relu's slope, as if every hidden unit were active |
+# | `"bias"` | the gradients of both biases are averaged over the rows instead of summed |
+# | `"detached"` | the gradients of `W1` and `b1` are zero |
+# | `"sum"` | loss and gradients are summed over the rows instead of averaged |
+# | `"softmax"` | the softmax is taken twice: the loss gets probabilities in place of logits |
+#
+# `network` accepts `params`, `X` `(n, d)` and integer `targets` `(n,)` of any shapes that fit, with at least one row,
+# and computes in float64. You choose them all. On some of them a bug does not show.
+# [Chapter section](../book/ch07_mlp_backprop.md#ch07-find-bug)
+
+
+# %% exercise="find_bug"
+def find_bug(network):
+    """The bug of network(params, X, targets): "right", "slope", "bias", "detached", "sum" or "softmax"."""
+    ### BEGIN SOLUTION
+    rng = np.random.default_rng(0)
+    n, d, m, o = 6, 3, 5, 4
+    X, targets = rng.normal(size=(n, d)), np.arange(n) % o
+    shapes = {"W1": (d, m), "b1": (m,), "W2": (m, o), "b2": (o,)}
+    params = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+
+    # Do the gradients belong to the loss that it returns?
+    loss, grads = network(params, X, targets)
+    disagree = set()
+    for name, value in params.items():
+        for index in np.ndindex(value.shape):
+            nudge = np.zeros(value.shape)
+            nudge[index] = 1e-6
+            up, _ = network(params | {name: value + nudge}, X, targets)
+            down, _ = network(params | {name: value - nudge}, X, targets)
+            if abs((up - down) / 2e-6 - grads[name][index]) > 1e-6:
+                disagree.add(name)
+    if "b2" in disagree:
+        return "bias"
+    if disagree:
+        return "slope" if np.any(grads["W1"]) else "detached"
+
+    # Is that loss the mean cross-entropy?
+    twice, _ = network(params, np.tile(X, (2, 1)), np.tile(targets, 2))  # every row twice: the mean is the same
+    if not np.isclose(twice, loss):
+        return "sum"
+    certain = params | {"W2": np.zeros((m, o)), "b2": 100.0 * np.eye(o)[0]}
+    sure, _ = network(certain, X, np.zeros(n, dtype=int))  # confident and right: the loss is 0
+    return "right" if sure < 0.1 else "softmax"
     ### END SOLUTION
