@@ -1,6 +1,7 @@
 // A piece of code that a reader can edit: the page's own element until the first click, an editor after it.
 import { contentOf, element } from "../_reader/element.js";
 import { afresh } from "./python.js";
+import { showNodes, showText } from "./shown.js";
 import { deleteAside, draftKey, formerKeys, formers, listen, problem, read, replacing, SET_ASIDE, setAside, taken, undoing, write } from "./store.js";
 
 export class Code {
@@ -49,8 +50,8 @@ export class Code {
   showDraft() {
     const pre = this.still.querySelector("pre");
     const draft = read(this.key);
-    if (draft === null) pre.replaceChildren(...this.page.map((one) => one.cloneNode(true)));
-    else pre.textContent = draft;
+    if (draft === null) showNodes(pre, this.page);
+    else showText(pre, draft);
   }
 
   async open() {
