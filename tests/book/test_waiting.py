@@ -78,9 +78,28 @@ def test_no_wait_counts_megabytes_of_a_small_file(reader: Reader) -> None:
     reader.without_a_spare()
     reader.fill(reader.exercise("relu_vjp"), RIGHT)
     assert "passed" in reader.checked("relu_vjp")
+    reader.fill(reader.exercise("tanh_vjp"), "def tanh_vjp(g, y):\n    return g\n")
     line = reader.exercise("tanh_vjp", ".page-line")
     reader.js(SHOWN % line)
     reader.checked("tanh_vjp")
     assert not [text for text in reader.js("texts") if " 0 MB" in text]
     assert "Getting what this check needs" in reader.js("texts")
     reader.js("localStorage.clear()")
+
+
+def test_a_check_of_nothing_answers_at_once_and_starts_no_python(reader: Reader) -> None:
+    """It started Python, 22 s on a busy machine, to say that nothing is written."""
+    reader.visit(PAGE, first=True)
+    reader.js(
+        "const Known = Worker; window.made = 0; window.Worker = class extends Known { constructor(...given) { super(...given); made += 1; } }; true"
+    )
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    assert "Nothing is written here yet." in reader.text(reader.exercise("relu_vjp", ".exercise-card"))
+    assert "not written yet" in reader.text(reader.exercise("relu_vjp", ".card-badge"))
+    assert reader.js("made") == 0
+    assert reader.js("localStorage.getItem('backprop:result:ch06_vjps/relu_vjp')") is None
+    reader.press(reader.exercise("relu_vjp"), "Show hints")
+    reader.until(
+        f"/Hint 1 of/.test(document.querySelector({reader.exercise('relu_vjp', '.exercise-card')!r}).innerText)"
+    )
+    assert reader.js("made") > 0
