@@ -50,6 +50,11 @@ export function open(parent, text, { label, run, changed }) {
       ],
     }),
   });
+  // On Android the editor acts on Enter and Backspace a frame later, for the sake of keyboards on the screen, so that a key
+  // that follows at once acts before them. A keyboard with keys names the key in `code`, and needs no such delay.
+  if (/Android/.test(navigator.userAgent)) parent.addEventListener("keydown", (event) => {
+    if (event.code && !event.isComposing) event.synthetic = true; // the editor's word for: not to be delayed
+  }, true);
   return {
     get text() { return view.state.doc.toString(); },
     set text(value) {
