@@ -22,7 +22,8 @@ SCROLLS = """(selector) => {
 }"""
 FIRST_ROWS = """
 ((selector) => {
-  const line = [...document.querySelectorAll(selector + " .page-code")].find((one) => one.textContent.includes('\"\"\"'));
+  const lines = [...document.querySelectorAll(selector + " .page-code")];
+  const line = lines.find((one) => one.textContent.includes('\"\"\"'));
   const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
   const rows = new Map();
   for (let node = walker.nextNode(); node; node = walker.nextNode())

@@ -24,6 +24,17 @@ HOLD = """
 })()
 """
 """Workers begin when `release` is called, as on a slow machine."""
+NOTED = """
+const Known = Worker;
+window.made = 0;
+window.Worker = class extends Known {
+  constructor(...given) {
+    super(...given);
+    made += 1;
+  }
+};
+true
+"""
 SHOWN = """
 (() => {
   window.texts = [];
@@ -90,9 +101,7 @@ def test_no_wait_counts_megabytes_of_a_small_file(reader: Reader) -> None:
 def test_a_check_of_nothing_answers_at_once_and_starts_no_python(reader: Reader) -> None:
     """It started Python, 22 s on a busy machine, to say that nothing is written."""
     reader.visit(PAGE, first=True)
-    reader.js(
-        "const Known = Worker; window.made = 0; window.Worker = class extends Known { constructor(...given) { super(...given); made += 1; } }; true"
-    )
+    reader.js(NOTED)
     reader.press(reader.exercise("relu_vjp"), "Check")
     assert "Nothing is written here yet." in reader.text(reader.exercise("relu_vjp", ".exercise-card"))
     assert "not written yet" in reader.text(reader.exercise("relu_vjp", ".card-badge"))
