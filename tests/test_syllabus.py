@@ -200,7 +200,7 @@ def test_code_in_hints_stands_between_backticks() -> None:
     hints = [hint for lesson in syllabus().values() for one in lesson.exercises for hint in one.hints]
     bare = [re.sub(r"`[^`]+`", "", hint) for hint in hints]
     assert all("`" not in hint for hint in bare)
-    calls = re.compile(r"\w\.[a-z]\w+\(|\w_\w+\(|\w\w_\w\w+\.|\w\.[a-z]+_[a-z]+")
+    calls = re.compile(r"\w\.[a-z]\w+\(|\w_\w+\(|\w\w_\w\w+\.|\w\.[a-z]+_[a-z]+|\w\.[a-z]+\[")
     assert not [hint for hint in bare if calls.search(hint)]
 
 
