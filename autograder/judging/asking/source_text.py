@@ -193,7 +193,7 @@ class SourceText:
         return any(text in cell.source for cell in self._submission.cells)
 
     def hint_about(self, failure: Failure) -> str:
-        """For a NameError, the problem of the cell that would define the name; for `^` or a tuple from `grad`, a tip."""
+        """For a NameError, the cell that would define the name; for `^` or a tuple from `grad`, a tip."""
         self.consulted = True
         if failure.kind == "TypeError" and "can be converted to an index" in failure.message and self.says("grad("):
             return "\nIs one factor a tuple? torch.autograd.grad gives one, even for one tensor: (g,) = grad(…)"
