@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Sequence
@@ -53,6 +54,11 @@ def printable_json(data: Any, indent: int | None = None) -> str:
 def _escaped(match: re.Match[str]) -> str:
     shown = (c if c.isprintable() else json.dumps(c)[1:-1] for c in match[0])
     return "".join("\\u007f" if c == "\x7f" else c for c in shown)
+
+
+def code_in_html(text: str) -> str:
+    """`text` as HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def quoted(text: str, limit: int = MAX_TEXT) -> str:

@@ -43,6 +43,15 @@ class TestRendering:
             lines = rendered([("dx", np.array([noise, 3.0]), np.array([0.0, 2.0]))])
             assert lines[-2:] == ["dx: expected  [ 0  2]", "    got       [ 0 *3]"]
 
+    def test_a_right_entry_shows_no_difference(self) -> None:
+        """A slope that was wrong by 2e-5 was marked, and beside it one by 1e-5 that is within the tolerance was not."""
+        expected, got = np.array([3.153942, 7.389056]), np.array([3.153948, 7.389093])
+        text = render_case("f", [], [("gradient", got, expected)], case="", rtol=3e-6)
+        assert text.split("\n")[-2:] == [
+            "gradient: expected  [ 3.15394  7.38906]",
+            "          got       [ 3.15394 *7.38909]",
+        ]
+
     def test_matrices_are_shown_side_by_side(self) -> None:
         got = np.array([[1.5, -2, 0], [4, 5, 6.25]])
         expected = np.array([[1.5, 2, 0], [4, 5, 6.5]])

@@ -28,7 +28,7 @@ IN_A_WORK_FOLDER = {
     "backprop check ch06/relu_vjp": "relu_vjp 0/2 missing",
     "backprop check matmul_vjp": "matmul_vjp 0/4 missing",
     "backprop hint relu_vjp": "hint 1 of 2: Where does x pass through unchanged",
-    "backprop hint ch06/relu_vjp": "hint 2 of 2: g where x > 0 and 0 elsewhere.",
+    "backprop hint ch06/relu_vjp": "hint 2 of 2: g where `x > 0` and 0 elsewhere.",
     "backprop hint matmul_vjp": "hint 1 of 3: Start with plain matrices.",
     "backprop check ch06_vjps": f"0 of {CH06.points:g} points",
     "backprop watch": "save a file, and the exercise that you changed is checked.",

@@ -278,6 +278,7 @@ def test_an_unknown_mistake_is_repaired_in_its_own_line(grade: Callable[..., Sub
         ("def double_vjp(g): return g", "error", "TypeError: double_vjp() takes 1 positional argument"),
         ("def double_vjp(g, x):\n    return g / nothing", "error", "cell 1, line 2"),
         ("def double_vjp(g, x):\n    return g / nothing", "error", "That line is: return g / nothing"),
+        ("def double_vjp(g, x):\n    return g * 2 ^ 1", "error", "In Python a power is written with `**`: x ** 2."),
         ("def double_vjp(g, x):\n    return g / nothing", "error", "double_vjp(g, x)"),
         ("def double_vjp(g, x) return g", "error", "cell 1, line 1 is not Python"),
         ("def double_vjp(g, x): return None", "failed", "None"),

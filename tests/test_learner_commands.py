@@ -223,7 +223,7 @@ def test_the_model_solution_is_shown_after_a_pass_or_on_request(backprop: Comman
     assert shown.returncode == 0
     assert "your code here" in shown.stdout, "the learner's own answer, as it is now"
     assert '"""dx of y = max(x, 0); g and x have one shape."""' in shown.stdout
-    assert "In a line: g where x > 0" in shown.stdout
+    assert "In a line: g where `x > 0`" in shown.stdout
     assert "Why: The slope is 1 above 0 and 0 below, so a mask is all it takes" in shown.stdout
     assert "Section: backprop read ch06/relu_vjp (relu: a mask)" in shown.stdout
     beside = backprop("solution", "ch06/relu_vjp", env={"COLUMNS": "160"}).stdout

@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from autograder.lessons.ch06_vjps.scenarios.many_entries import _SHAPES
+from autograder.notebook import card
 from autograder.places import ROOT, Places
 from autograder.worker.functions import resolve
 from autograder.worker.kernels import is_pattern, operations_like
@@ -192,3 +193,17 @@ def test_parts_of_an_exercise_are_those_of_its_stubs() -> None:
             code = "".join("".join(cell["source"]) for cell in own)
             named = re.findall(rf"{re.escape(exercise.name)} \(([^)]*)\): your code here", code)
             assert tuple(dict.fromkeys(named)) == exercise.parts, exercise.full_name
+
+
+def test_code_in_hints_stands_between_backticks() -> None:
+    """A card set all of a hint as prose, in which `over zip(output.parents, …)` is hard to read."""
+    hints = [hint for lesson in syllabus().values() for one in lesson.exercises for hint in one.hints]
+    bare = [re.sub(r"`[^`]+`", "", hint) for hint in hints]
+    assert all("`" not in hint for hint in bare)
+    calls = re.compile(r"\w\.[a-z]\w+\(|\w_\w+\(|\w\w_\w\w+\.|\w\.[a-z]+_[a-z]+|\w\.[a-z]+\[")
+    assert not [hint for hint in bare if calls.search(hint)]
+
+
+def test_a_hint_sets_its_code_in_the_font_of_code() -> None:
+    assert "<code>a &lt; b</code> is" in card.hints(["`a < b` is <it>"], 1)
+    assert "<code>a &lt; b</code> is &lt;it&gt;" in card.hints(["`a < b` is <it>"], 0)

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from autograder.wording import code_in_html
+
 Block = dict[str, Any]
 """A part of a card as data, from which a page of the book builds DOM nodes.
 
@@ -148,12 +150,12 @@ def hint_blocks(texts: Sequence[str]) -> list[Block]:
 def hints(texts: Sequence[str], shown: int) -> str:
     """The first `shown` hints as paragraphs, then the others as `<details>`, each nested in the one before."""
     asked = "".join(
-        paragraph(f"<b>Hint {number} of {len(texts)}.</b> {html.escape(text)}")
+        paragraph(f"<b>Hint {number} of {len(texts)}.</b> {code_in_html(text)}")
         for number, text in enumerate(texts[:shown], 1)
     )
     inside = ""
     for number in range(len(texts), min(shown, len(texts)), -1):
-        inside = opening(f"Hint {number} of {len(texts)}", html.escape(texts[number - 1]) + inside)
+        inside = opening(f"Hint {number} of {len(texts)}", code_in_html(texts[number - 1]) + inside)
     return asked + inside
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from autograder.classroom.class_record import NOT_RECOGNISED
 from autograder.classroom.exports import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
@@ -29,7 +31,7 @@ from autograder.reports.safety import file_stem
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
 from autograder.reports.weeks import MOST_KNOWN, ClassWeeks
 from autograder.sections import read_command
-from autograder.wording import clean, counted, enumeration
+from autograder.wording import clean, code_in_html, counted, enumeration, printable
 from course.published import published_here
 from course.syllabus import Exercise
 
@@ -239,7 +241,7 @@ def _exercise(
         "lead": said(graded) if graded.misconception else lead,
         "told": told,
         "case": "\n".join(rest[len(told) :]),
-        "hints": hints,
+        "hints": [Markup(code_in_html(printable(hint))) for hint in hints],
         "section": read_command(slug, listed.anchor) if listed else None,
         "link": f"{book}/{quote(slug)}.html#{listed.anchor}" if book and listed else None,
         "passing": sum(check.passed for check in graded.checks),

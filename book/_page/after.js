@@ -4,6 +4,7 @@ import { titleOf } from "../_reader/title.js";
 import { addressOf, isSolved, shortOf, tierOf } from "./course.js";
 import { solution } from "./python.js";
 import { around, chapterAfter } from "./route.js";
+import { showText } from "./shown.js";
 import { listen, result, resultKey, write } from "./store.js";
 
 const NONE = "This copy of the book has no solutions.";
@@ -77,7 +78,7 @@ export class After {
       found = await solution(this.lesson);
     } catch (error) { return place.replaceChildren(element("p", {}, error.message)); } // opening it again tries again
     const { text, why } = found?.exercises[this.name] ?? {};
-    place.replaceChildren(...(text ? [element("pre", { tabindex: 0 }, text), copying(text)] : [element("p", {}, NONE)]), ...(why ? [element("p", {}, element("b", {}, "Why. "), why)] : []));
+    place.replaceChildren(...(text ? [showText(element("pre", { tabindex: 0 }), text), copying(text)] : [element("p", {}, NONE)]), ...(why ? [element("p", {}, element("b", {}, "Why. "), why)] : []));
   }
 
   // The reader wants to see the solution without a pass, which the result says from now on.

@@ -2,6 +2,7 @@
 // passed again or brought it back.
 import { element } from "../_reader/element.js";
 import { isSolved } from "./course.js";
+import { showText } from "./shown.js";
 import { againKey, read, replacing, write } from "./store.js";
 
 // `asked`: whether the reader has come to write it again.
@@ -24,7 +25,7 @@ export function again(exercise, asked) {
   };
   const fold = element("details", { class: "exercise-again" },
     element("summary", {}, "Your answer of before"),
-    ...kept().map((code) => element("pre", { tabindex: 0 }, read(againKey(code.key)))),
+    ...kept().map((code) => showText(element("pre", { tabindex: 0 }), read(againKey(code.key)))),
     element("div", { class: "page-tools" }, element("button", { type: "button", class: "page-button", onclick: back }, "Bring it back")));
   exercise.end.before(fold);
   exercise.whenPassed = () => {

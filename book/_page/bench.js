@@ -7,7 +7,8 @@ import { Output } from "./output.js";
 import { ageOfTexts, spoiled, stop, Stopped, withPython } from "./python.js";
 import { filled } from "./work.js";
 
-const SECONDS = 600; // for code of the reader's own
+const TRYING = 600; // for "To try it", which may train a network on a slow machine
+const SCRATCH = 120; // for code of the reader's own, which mostly calls a function or two; a loop without an end is stopped
 const A_CASE = 45; // for a call, which Python itself ends after ten seconds
 const START = (name) => `# Your answers are defined here: call ${name}, and print what you like.\n`;
 
@@ -18,7 +19,7 @@ export const loadsDigits = (notebook) =>
 // A button that runs something with the reader's answers, and what came of it below.
 class Run {
   // `asks()`: the worker's action and what it gets beside the answers.
-  constructor(exercise, words, asks, seconds = SECONDS) {
+  constructor(exercise, words, asks, seconds) {
     Object.assign(this, { exercise, asks, seconds });
     this.switch = new Switch(words, () => this.run(), () => stop());
     this.switch.start.classList.remove("page-main");
@@ -61,7 +62,7 @@ class Run {
 export function tryIts(exercise) {
   for (const pre of exercise.section.querySelectorAll(".exercise-contract .highlight pre")) {
     const code = pre.textContent;
-    const one = new Run(exercise, "Run", () => ({ do: "scratch", code }));
+    const one = new Run(exercise, "Run", () => ({ do: "scratch", code }), TRYING);
     pre.closest(".highlight").parentElement.after(one.tools, one.out.box);
   }
 }
@@ -71,7 +72,7 @@ export function scratchCell(exercise) {
   const { lesson, name, section } = exercise;
   const pre = element("pre", {}, START(name));
   const still = element("div", { class: "page-still" }, element("div", { class: "highlight" }, pre));
-  const one = new Run(exercise, "Run", () => ({ do: "scratch", code: code.text }));
+  const one = new Run(exercise, "Run", () => ({ do: "scratch", code: code.text }), SCRATCH);
   const code = new Code(still, `scratch/${lesson}/${name}`, `Scratch cell of ${name}`, () => one.run(), ["Write", "Go on writing"]);
   one.switch.start.title = KEYS;
   still.addEventListener("click", () => getSelection().toString() || code.open());

@@ -30,8 +30,14 @@ function rightSoFar(found, name, of, { to, words }) {
 function blockOf(one) {
   if ("summary" in one)
     return element("details", {}, element("summary", {}, one.summary), element("div", { class: "card-inside" }, ...one.inside.map(blockOf)));
-  if ("lines" in one) return element("pre", {}, ...sided(one.lines));
+  if ("lines" in one) return element("pre", {}, ...withTitle(one.lines));
   return element("p", {}, ...(one.cause ? [element("b", {}, ...withCode(one.cause)), " "] : []), ...withCode(one.rest));
+}
+
+// A case's title is a sentence, which wraps; the numbers below it stay in their columns, and scroll.
+function withTitle(lines) {
+  const [, title, rest] = /^(\S.*:)\n(  [^]*)$/.exec(lines) ?? ["", "", lines];
+  return [...(title ? [element("span", { class: "card-title" }, title)] : []), ...sided(rest)];
 }
 
 // A sentence, with what is in backticks as code.

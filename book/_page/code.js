@@ -1,6 +1,7 @@
 // A piece of code that a reader can edit: the page's own element until the first click, an editor after it.
 import { contentOf, element } from "../_reader/element.js";
 import { afresh } from "./python.js";
+import { showNodes, showText } from "./shown.js";
 import { deleteAside, draftKey, formerKeys, formers, listen, problem, read, replacing, SET_ASIDE, setAside, taken, undoing, write } from "./store.js";
 
 export class Code {
@@ -49,8 +50,8 @@ export class Code {
   showDraft() {
     const pre = this.still.querySelector("pre");
     const draft = read(this.key);
-    if (draft === null) pre.replaceChildren(...this.page.map((one) => one.cloneNode(true)));
-    else pre.textContent = draft;
+    if (draft === null) showNodes(pre, this.page);
+    else showText(pre, draft);
   }
 
   async open() {
@@ -120,8 +121,7 @@ export class Code {
   }
 }
 
-// The status line below a cell, with a progress bar during downloads and the seconds since the start.
-const SOON = 2; // seconds before the clock is shown, because a clock that starts at once is unsettling
+// The status line below a cell, with a progress bar while something is fetched or started, and the seconds since the start.
 export class Line {
   constructor() {
     this.words = element("span");
@@ -129,24 +129,28 @@ export class Line {
     this.bar = element("progress", { max: 1, hidden: true, "aria-label": "fetched" });
     this.box = element("p", { class: "page-line" }, this.bar, element("span", { role: "status" }, this.words), this.clock);
   }
-  // `link`: { words, to } of a link to append to the text.
+  // `share` is null where something is under way and nobody knows how far. `link`: { words, to } of a link to append to the text.
   show({ text = "", share, link } = {}) {
     this.words.replaceChildren(text, ...(link ? [element("a", { href: link.to }, link.words), "."] : []));
     this.bar.hidden = share === undefined;
-    if (share !== undefined) this.bar.value = share;
+    if (share === undefined) return;
+    if (share === null) this.bar.removeAttribute("value"); // the bar moves to and fro
+    else this.bar.value = share;
+    this.bar.setAttribute("aria-label", share === null ? "under way" : "fetched");
   }
-  // Count seconds until `done` is called; `most` is the time limit in words.
+  // Count seconds until `done` is called; `most` is the time limit in words, if there is one.
   begin(most) {
     clearInterval(this.ticking);
     const began = performance.now();
     this.ticking = setInterval(() => {
       const seconds = Math.floor((performance.now() - began) / 1000);
-      if (seconds >= SOON) this.clock.textContent = `${seconds} s; it may take ${most}`;
-    }, 500);
+      if (seconds > 0) this.clock.textContent = `${seconds} s${most ? `; it may take ${most}` : ""}`;
+    }, 250);
   }
   done() {
     clearInterval(this.ticking);
     this.clock.textContent = "";
+    this.bar.hidden = true;
   }
 }
 

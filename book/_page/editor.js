@@ -2,19 +2,11 @@
 import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
-import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { Annotation, Compartment, EditorState, Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
-
-// The classes of the page's own code, which its stylesheet colours for both themes.
-const colours = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword], class: "page-k" },
-  { tag: [tags.string, tags.special(tags.string)], class: "page-s" },
-  { tag: tags.comment, class: "page-c" },
-  { tag: [tags.number, tags.bool, tags.null], class: "page-n" },
-  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], class: "page-f" },
-]);
+import { colours } from "./colours.js";
+import { wrapping } from "./wrapping.js";
 
 const difference = new Compartment();
 const given = Annotation.define(); // marks texts that the page sets: storing them again could overwrite newer typing in another tab
@@ -47,7 +39,7 @@ export function open(parent, text, { label, run, changed }) {
       extensions: [
         lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), closing,
         EditorState.tabSize.of(4), indentUnit.of("    "), python(), syntaxHighlighting(colours),
-        difference.of([]), marked,
+        difference.of([]), marked, wrapping,
         keymap.of([
           { key: "Mod-Enter", run: act }, { key: "Shift-Enter", run: act },
           ...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab,
@@ -58,6 +50,11 @@ export function open(parent, text, { label, run, changed }) {
       ],
     }),
   });
+  // On Android the editor acts on Enter and Backspace a frame later, for the sake of keyboards on the screen, so that a key
+  // that follows at once acts before them. A keyboard with keys names the key in `code`, and needs no such delay.
+  if (/Android/.test(navigator.userAgent)) parent.addEventListener("keydown", (event) => {
+    if (event.code && !event.isComposing) event.synthetic = true; // the editor's word for: not to be delayed
+  }, true);
   return {
     get text() { return view.state.doc.toString(); },
     set text(value) {

@@ -19,6 +19,8 @@ const AT_ONCE = 500; // ms that a card waits for the search for a repair; a long
 const LOOKING = "looking for the smallest change that makes it right"; // as in judging/repair.py
 const NOT_SOUGHT = "The search for the smallest change was stopped.";
 const NOT_FETCHED = "What looks for the smallest change could not be fetched: is there a network?";
+const UNTOUCHED = "Nothing is written here yet.";
+const INSTEAD = "Replace `raise NotImplementedError(…)` with your own code, and check it then.";
 const BEFORE = "This is about the text that stood here before.";
 const FORMER = "This is about what stood here when the check began. It has changed since, and this is not counted: check it again.";
 
@@ -92,7 +94,21 @@ export class Exercise {
       stop();
       await this.looking;
     }
-    if (this.switch.halt.hidden) return this.checked(code, how);
+    if (!this.switch.halt.hidden) return undefined;
+    return this.written || ownCells(this.lesson).length ? this.checked(code, how) : this.untouched(code);
+  }
+
+  // Nothing is written: that needs no Python, which takes long to start. It has the hints, for readers who want them.
+  untouched(code) {
+    this.at(code);
+    this.worksHere();
+    this.markLine(null);
+    this.line.show();
+    const hints = element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.checked(code) }, "Show hints");
+    const said = { cause: UNTOUCHED, rest: INSTEAD };
+    this.card.replaceChildren(cardOf({ status: "missing", points: 0, blocks: [said] }, this), element("p", {}, hints));
+    this.said.textContent = `${this.name}: ${UNTOUCHED} ${withoutBackticks(INSTEAD)}`;
+    return "missing";
   }
 
   async checked(code, { quiet = false } = {}) {

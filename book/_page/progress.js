@@ -8,6 +8,7 @@ import { asLoaded, loadedKey } from "./loaded.js";
 import { chooser, loadPlanned } from "./loading.js";
 import { listOf } from "./marks.js";
 import { whereToGoOn } from "./route.js";
+import { showText } from "./shown.js";
 import { inWords, standing } from "./standing.js";
 import { afresh } from "./python.js";
 import { formerKeys, formers, listen, ownCells, ownCellsKey, problem, replacing, undoing, unreadable, write } from "./store.js";
@@ -51,7 +52,7 @@ export function chapter(box) {
       element("p", {}, `${counted.join(" and ")} of a loaded file ${runs} with each check. `,
         ...(cells.length ? [button(cells.length === 1 ? "Leave it out" : "Leave them out", () => replace(replacing(key, null)))] : []), " ",
         ...(answers.length ? [button(answers.length === 1 ? "Reset the answer" : "Reset the answers", () => replace(loadedAnswers().flatMap((one) => replacing(one, null))))] : [])),
-      ...(cells.length ? [element("details", {}, element("summary", {}, "What your notebook has beside the exercises' cells: it is saved with your work."), ...cells.map(({ source }) => element("pre", { tabindex: 0 }, source)))] : []),
+      ...(cells.length ? [element("details", {}, element("summary", {}, "What your notebook has beside the exercises' cells: it is saved with your work."), ...cells.map(({ source }) => showText(element("pre", { tabindex: 0 }), source)))] : []),
     );
   };
   const show = (changed) => {

@@ -5,7 +5,7 @@ import { Failed, files, HERE, NO_NETWORK } from "./parts.js";
 
 const MIB = 2 ** 20;
 const SMALL = MIB / 2; // bytes of which megabytes give no idea
-const STARTING = { text: "Starting Python" };
+const STARTING = { text: "Starting Python", share: null };
 const SPARE_AFTER = 1500; // ms without work before the spare is made, so that no reader waits for it
 
 export { NO_NETWORK };
@@ -57,6 +57,9 @@ function inWords({ say, loaded, total }) {
   return { text: `Getting Python: ${share}`, share: loaded / total };
 }
 
+// What is said while parts are prepared: nobody knows which share of the wait is over.
+const starting = (message) => ({ share: null, ...inWords(message) });
+
 // Queue work for Python: `work(taken, ask, ready)` gets the texts that `take` has read once Python was ready, a function
 // that asks the interpreter, and one that prepares more parts (and tells another listener of its progress, if given one). No
 // interpreter gets texts of two ages. `line` shows progress and `out` gets output. The interpreter is stopped after `seconds`
@@ -66,15 +69,19 @@ let waiting = 0; // how much work is queued behind what runs
 export function withPython(parts, take, work, { line, out = () => {}, seconds = 60 } = {}) {
   waiting += 1;
   if (givingWay) stop();
-  if (working) line.show({ text: "Waits for what else runs on this page" });
   const before = warming;
+  line.begin();
+  if (working) line.show({ text: "Waits for what else runs on this page", share: null });
   if (before) {
-    before.hear = (message) => line.show(inWords(message));
-    line.show(before.last ? inWords(before.last) : STARTING); // it may be long until the next message
+    before.hear = (message) => line.show(starting(message));
+    line.show(before.last ? starting(before.last) : STARTING); // it may be long until the next message
   }
   const turn = queue.then(() => {
     waiting -= 1;
-    if (before?.stopped) throw before.stopped;
+    if (before?.stopped) {
+      line.done();
+      throw before.stopped;
+    }
     return inTurn(parts, take, work, line, out, seconds);
   });
   queue = turn.catch(() => {});
@@ -119,7 +126,7 @@ async function inTurn(parts, take, work, line, out, seconds) {
   const endless = (after) => stop(`Stopped after ${after} seconds: is there a loop that does not end?${at && ` It was at ${at}`}`);
   const hear = (message) => {
     if ("out" in message) return out(message.out);
-    line.show(inWords(message));
+    line.show(clock ? inWords(message) : starting(message));
     if (clock && message.say) (at = message.say), wait(); // progress: restart the limit for the step
   };
   try {

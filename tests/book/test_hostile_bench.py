@@ -38,6 +38,7 @@ def page(reader: Reader) -> Reader:
     """A page whose worker is an impostor, after a check that had a case."""
     with impostor(reader):
         reader.visit(PAGE, first=True)
+        reader.fill(reader.exercise("relu_vjp", ".exercise-part"), "# mine")
         answers(reader, {"out": MARKUP}, {"done": CARD | {"case": MARKUP, "line": FAR}})
         reader.press(reader.exercise("relu_vjp"), "Check")
         reader.until(f"Boolean(document.querySelector({reader.exercise('relu_vjp', '.exercise-case')!r}))")

@@ -95,6 +95,7 @@ def test_a_case_that_replaced_code_may_have_told_does_not_reach_a_new_python(rea
     relu, case = reader.exercise("relu_vjp"), reader.exercise("relu_vjp", ".exercise-case")
     reader.js(ASKED + hold_checks)
     answers(reader, {"done": CARD})
+    reader.fill(reader.exercise("tanh_vjp", ".exercise-part"), "# mine")
     reader.fill(reader.exercise("relu_vjp", ".exercise-part"), WRONG)
     reader.js("window.held = []")
     press(reader, ("relu_vjp", "Check"))

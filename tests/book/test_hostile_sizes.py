@@ -139,6 +139,7 @@ def test_messages_that_are_too_large_end_the_worker_and_not_the_page(reader: Rea
     relu = reader.exercise("relu_vjp")
     with impostor(reader, MESSAGES):
         reader.visit(PAGE)
+        reader.fill(relu, "# mine")
         for what in MESSAGES:
             answers(reader, *[{"made": what}] * 60)
             reader.press(relu, "Check")

@@ -311,3 +311,32 @@ def test_code_in_a_sentence_of_a_card_is_set_as_code(reader: Reader) -> None:
     assert "`" not in reader.text(f"{card} .card-line > p")
     assert reader.text(f"{card} b code") == "p[:, targets] -= 1"
     reader.js("localStorage.clear()")
+
+
+def test_a_scratch_cell_has_two_minutes(reader: Reader) -> None:
+    """Ten were long for a loop without an end."""
+    reader.visit(PAGE, first=True)
+    reader.without_a_spare()
+    cell = reader.exercise("relu_vjp", ".exercise-scratch")
+    reader.js(f"document.querySelector({cell!r}).open = true")
+    reader.fill(cell, "while True:\n    pass\n")
+    reader.press(cell, "Run")
+    reader.until(f"/ s; it may take 2 min$/.test(document.querySelector({cell + ' .page-line'!r}).innerText)")
+    reader.press(cell, "Stop")
+    reader.until(f"document.querySelector({cell + ' .live-out'!r}).innerText.includes('Stopped.')")
+    reader.js("localStorage.clear()")
+
+
+def test_the_case_of_a_card_shows_on_a_phone_that_it_scrolls(reader: Reader) -> None:
+    """Its title and its arrays ended at the edge without a sign."""
+    reader.visit(PAGE, 390, first=True)
+    reader.without_a_spare()
+    reader.fill(reader.exercise("add_vjp", ".exercise-part"), "def add_vjp(g, a, b):\n    return g, g\n")
+    reader.checked("add_vjp")
+    case = f"document.querySelector({reader.exercise('add_vjp', '.card-line > pre')!r})"
+    assert reader.js(f"{case}.scrollWidth > {case}.clientWidth"), "arrays keep their columns"
+    assert "local" in reader.js(f"getComputedStyle({case}).backgroundAttachment"), "a shadow at the edge"
+    title = f"{case}.querySelector('.card-title')"
+    assert reader.js(f"{title}.textContent").startswith("add_vjp(")
+    assert reader.js(f"{title}.scrollWidth <= {case}.clientWidth"), "a title is a sentence, and wraps"
+    reader.js("localStorage.clear()")

@@ -24,6 +24,17 @@ HOLD = """
 })()
 """
 """Workers begin when `release` is called, as on a slow machine."""
+NOTED = """
+const Known = Worker;
+window.made = 0;
+window.Worker = class extends Known {
+  constructor(...given) {
+    super(...given);
+    made += 1;
+  }
+};
+true
+"""
 SHOWN = """
 (() => {
   window.texts = [];
@@ -47,11 +58,30 @@ def test_the_first_check_says_where_python_is_when_it_was_begun_while_the_reader
     reader.js("release()")
     reader.until(f"document.querySelector({reader.exercise('relu_vjp', '.exercise-card')!r}).innerText")
     steps = list(dict.fromkeys(reader.js("texts")))
-    assert [one for one in steps if one.startswith("Starting")] == [
+    assert list(dict.fromkeys(one.split("\n")[0] for one in steps if one.startswith("Starting"))) == [
         "Starting Python",
         "Starting NumPy",
         "Starting the checks",
     ]
+
+
+def test_seconds_and_a_bar_show_that_a_slow_start_is_alive(reader: Reader) -> None:
+    """Each step stood up to 15 s without a sign of life, on a loaded machine 41 s."""
+    reader.visit(PAGE, first=True)
+    reader.without_a_spare()
+    reader.js(HOLD)
+    line = reader.exercise("relu_vjp", ".page-line")
+    bar = f"document.querySelector({line + ' progress'!r})"
+    reader.fill(reader.exercise("relu_vjp"), RIGHT)
+    reader.until("waiting.length > 0")
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    assert not reader.js(f"{bar}.hidden"), "from the click on"
+    assert not reader.js(f"{bar}.hasAttribute('value')"), "nobody knows how far it is"
+    reader.until(f"/^Starting Python\\s+1 s$/.test(document.querySelector({line!r}).innerText)", 3)
+    reader.until(f"/^Starting Python\\s+3 s$/.test(document.querySelector({line!r}).innerText)", 5)
+    reader.press(reader.exercise("relu_vjp"), "Stop")
+    reader.until(f"document.querySelector({line!r}).innerText === 'Stopped.'")
+    assert reader.js(f"{bar}.hidden")
 
 
 def test_no_wait_counts_megabytes_of_a_small_file(reader: Reader) -> None:
@@ -59,9 +89,26 @@ def test_no_wait_counts_megabytes_of_a_small_file(reader: Reader) -> None:
     reader.without_a_spare()
     reader.fill(reader.exercise("relu_vjp"), RIGHT)
     assert "passed" in reader.checked("relu_vjp")
+    reader.fill(reader.exercise("tanh_vjp"), "def tanh_vjp(g, y):\n    return g\n")
     line = reader.exercise("tanh_vjp", ".page-line")
     reader.js(SHOWN % line)
     reader.checked("tanh_vjp")
     assert not [text for text in reader.js("texts") if " 0 MB" in text]
     assert "Getting what this check needs" in reader.js("texts")
     reader.js("localStorage.clear()")
+
+
+def test_a_check_of_nothing_answers_at_once_and_starts_no_python(reader: Reader) -> None:
+    """It started Python, 22 s on a busy machine, to say that nothing is written."""
+    reader.visit(PAGE, first=True)
+    reader.js(NOTED)
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    assert "Nothing is written here yet." in reader.text(reader.exercise("relu_vjp", ".exercise-card"))
+    assert "not written yet" in reader.text(reader.exercise("relu_vjp", ".card-badge"))
+    assert reader.js("made") == 0
+    assert reader.js("localStorage.getItem('backprop:result:ch06_vjps/relu_vjp')") is None
+    reader.press(reader.exercise("relu_vjp"), "Show hints")
+    reader.until(
+        f"/Hint 1 of/.test(document.querySelector({reader.exercise('relu_vjp', '.exercise-card')!r}).innerText)"
+    )
+    assert reader.js("made") > 0

@@ -193,10 +193,12 @@ class SourceText:
         return any(text in cell.source for cell in self._submission.cells)
 
     def hint_about(self, failure: Failure) -> str:
-        """For a NameError, the problem of the cell that would define the name; for a tuple from `grad`, a tip."""
+        """For a NameError, the cell that would define the name; for `^` or a tuple from `grad`, a tip."""
         self.consulted = True
         if failure.kind == "TypeError" and "can be converted to an index" in failure.message and self.says("grad("):
             return "\nIs one factor a tuple? torch.autograd.grad gives one, even for one tensor: (g,) = grad(…)"
+        if failure.kind == "TypeError" and re.search(r"for \^=?:|'bitwise_xor'", failure.message) and self.says("^"):
+            return "\nIn Python a power is written with `**`: x ** 2. `^` compares bits."
         return self._earlier_problem(failure.message) if failure.kind == "NameError" else ""
 
     def _earlier_problem(self, message: str, known: CellProblem | None = None) -> str:
