@@ -15,6 +15,21 @@ REPAIRABLE = {
             "Cell 1, line 4, `abs(w * x + b - y)`: without this call every visible case passes.",
         ),
     ],
+    ("ch02_chain_rule", "numerical_gradient"): [
+        (
+            """
+            def numerical_gradient(f, x, eps=1e-6):
+                grad = np.zeros(x.size)
+                for i in range(x.size):
+                    plus, minus = np.copy(x), np.copy(x)
+                    plus.ravel()[i] += eps
+                    minus.ravel()[i] -= eps
+                    grad[i] = (f(plus) - f(minus)) / (2 * eps)
+                return grad.reshape(x.shape)
+            """,
+            "Cell 1, line 6, `np.copy(x)`: with a copy in C order, each time, every visible case passes.",
+        ),
+    ],
     ("ch03_accumulation", "bias_gradient"): [
         (
             """

@@ -36,6 +36,8 @@ REDUCTIONS = {
 VALUES = (ast.BinOp, ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.UnaryOp, ast.IfExp)
 MADE = {"zeros", "ones", "empty", "full", "eye", "array", "asarray"}
 """Functions that make an array, of float64 unless told otherwise."""
+COPYING = {"copy", "clone", "deepcopy", "array", "tensor"}
+"""Functions and methods that copy what they are given."""
 REMOVABLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Break, ast.Continue, ast.Delete, ast.Raise)
 FIXED = (ast.Return, ast.FunctionDef, ast.ClassDef)
 SHORTEST = 3
@@ -271,8 +273,10 @@ def copies(source: Source, node: ast.AST) -> Edits:
     for value in (*_values(node), *arguments, *operands):
         if isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.BinOp):
             text = f"({source.text(value)})" if isinstance(value, ast.BinOp) else source.text(value)
-            if value not in operands:
-                yield of.instead(source, value, f"{text}.{'clone' if torch else 'copy'}()"), "with a copy", value
+            copied = isinstance(value, ast.Call) and function_name(value) in COPYING
+            if value not in operands and not (copied and torch):
+                kind = "with a copy in C order" if copied else "with a copy"  # `.copy()` of it may lie otherwise
+                yield of.instead(source, value, f"{text}.{'clone' if torch else 'copy'}()"), kind, value
             if torch:
                 yield of.instead(source, value, f"{text}.detach()"), "with `detach`", value
 

@@ -77,7 +77,7 @@ flags_of_the_caller = mistake(
 unused_raises = mistake(
     "maml_gradient",
     {INNER: INNER.replace(", materialize_grads=True", "")},
-    says="A parameter that the support loss does not use has no gradient there: autograd raises. "
+    says="A parameter that one of the two losses does not use has no gradient there: autograd raises. "
     "materialize_grads=True gives zeros.",
 )
 first_order_and_unused_raises = mistake(
