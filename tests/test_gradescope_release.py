@@ -99,7 +99,7 @@ HAND_INS: dict[str, tuple[dict[str, str], str]] = {
     "wrong": ({f"{SLUG}.ipynb": sample("finn-network-slips")}, '"status": "failed"'),
     "untouched": ({f"{SLUG}.ipynb": sample("cleo-untouched")}, "is not written yet"),
     "hostile": ({f"{SLUG}.py": THIEF.format(source="/autograder/source", exercise=FIRST)}, "nothing to steal"),
-    "endless": ({f"{SLUG}.py": f"def {FIRST}(*arguments):\n    while True: pass\n"}, "seconds"),
+    "endless": ({f"{SLUG}.py": f"import time\n\n\ndef {FIRST}(*arguments):\n    time.sleep(1e6)\n"}, "seconds"),
 }
 """Hand-ins, each with its expected message."""
 
