@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from books import write_books
 from conftest import run_backprop
 from gradescope_image import NEEDS_IMAGE, OLD, Image
 
@@ -69,6 +70,7 @@ os.chmod(folder, 0o500)
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("release") / "gradescope.zip"
+    write_books(SLUG)
     release_gradescope(Course.at(), out, [SLUG], salt=SALT, say=lambda line: None)
     return out
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from books import write_books
 
 from autograder.authoring.release import release
 from autograder.authoring.tree import Course
@@ -161,6 +162,7 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Course, "answer_book", lambda self, slug: tmp_path / f"{slug}.book")
         patch.setattr("autograder.places.Places.answer_book", lambda self, slug: self.folder(slug) / "answers.book")
+        write_books(SLUG)
         release(Course.at(), tmp_path / "release", [SLUG], say=lambda line: None)
     (tmp_path / "right.py").write_bytes((ROOT / "solutions" / f"{SLUG}.py").read_bytes())
     text = (tmp_path / "right.py").read_text(encoding="utf-8")
