@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from books import write_books
 from conftest import FEW_SECONDS
 
 from autograder.answerbook import BookReference, NotInBook, StaleBook, read_book
@@ -46,6 +47,7 @@ Released = Callable[[AnswerBook], Path]
 
 @pytest.fixture(scope="module")
 def written() -> AnswerBook:
+    write_books(LESSON.slug)
     return read_kept(LESSON, slip_seconds=FEW_SECONDS)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from books import write_books
 from junitparser import JUnitXml
 
 from autograder.authoring.github_release import INSTALL_TORCH, release_repository
@@ -32,6 +33,7 @@ SHA = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("release") / "class-repository"
+    write_books(SLUG)
     release_repository(Course.at(), out, [SLUG], say=lambda line: None)
     return out
 

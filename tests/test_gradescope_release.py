@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from books import write_books
 from conftest import run_backprop
 from gradescope_image import NEEDS_IMAGE, OLD, Image
 
@@ -69,6 +70,7 @@ os.chmod(folder, 0o500)
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("release") / "gradescope.zip"
+    write_books(SLUG)
     release_gradescope(Course.at(), out, [SLUG], salt=SALT, say=lambda line: None)
     return out
 
@@ -99,7 +101,7 @@ HAND_INS: dict[str, tuple[dict[str, str], str]] = {
     "wrong": ({f"{SLUG}.ipynb": sample("finn-network-slips")}, '"status": "failed"'),
     "untouched": ({f"{SLUG}.ipynb": sample("cleo-untouched")}, "is not written yet"),
     "hostile": ({f"{SLUG}.py": THIEF.format(source="/autograder/source", exercise=FIRST)}, "nothing to steal"),
-    "endless": ({f"{SLUG}.py": f"def {FIRST}(*arguments):\n    while True: pass\n"}, "seconds"),
+    "endless": ({f"{SLUG}.py": f"import time\n\n\ndef {FIRST}(*arguments):\n    time.sleep(1e6)\n"}, "seconds"),
 }
 """Hand-ins, each with its expected message."""
 

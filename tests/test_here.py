@@ -8,18 +8,23 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from books import write_books
 
 from autograder.authoring.release import release
 from autograder.authoring.tree import Course
 from autograder.collection import with_judge
+from autograder.judging.asking.here_run import CELL_SECONDS
 from autograder.judging.here import graded_here
 from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
 from autograder.submission import Submission, parse_submission
 from autograder.worker.execution import Program
+from autograder.worker.time_limit import limited
 from course.syllabus import find_lesson
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,6 +120,18 @@ def test_an_endless_call_ends_with_its_case(body: str, monkeypatch: pytest.Monke
     assert found.status == "passed"
 
 
+def test_a_call_has_three_times_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: set[float] = set()
+
+    def noted(seconds: float) -> AbstractContextManager[Any]:
+        given.add(seconds)
+        return limited(seconds)
+
+    monkeypatch.setattr("autograder.judging.asking.here_run.limited", noted)
+    _graded(_with(), "forward")
+    assert given == {CELL_SECONDS, 3 * LESSON.exercise("forward").seconds}
+
+
 def test_a_cell_that_does_not_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.judging.asking.here_run.CELL_SECONDS", 0.2)
     right = "def forward(a, b, c):\n    return {'d': a * b, 'e': a * b + c, 'L': (a * b + c) ** 2}\n"
@@ -145,6 +162,7 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Course, "answer_book", lambda self, slug: tmp_path / f"{slug}.book")
         patch.setattr("autograder.places.Places.answer_book", lambda self, slug: self.folder(slug) / "answers.book")
+        write_books(SLUG)
         release(Course.at(), tmp_path / "release", [SLUG], say=lambda line: None)
     (tmp_path / "right.py").write_bytes((ROOT / "solutions" / f"{SLUG}.py").read_bytes())
     text = (tmp_path / "right.py").read_text(encoding="utf-8")
@@ -153,7 +171,7 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     (tmp_path / "endless.py").write_text(endless, encoding="utf-8")
     places = [str(ROOT / "tests" / "in_pyodide.mjs"), *map(str, (PYODIDE, WHEELS / NUMPY, sys.prefix, tmp_path))]
     found = subprocess.run(
-        ["node", *places, f"{SLUG}:right.py", f"{SLUG}:wrong.py", f"{SLUG}:endless.py:forward"],
+        ["node", *places, f"{SLUG}:right.py", f"{SLUG}:wrong.py", f"{SLUG}:endless.py:forward:2"],
         capture_output=True,
         text=True,
         check=False,
@@ -162,7 +180,7 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stdout[-1500:] + found.stderr[-1500:]
     right, wrong, endless_one = json.loads(found.stdout.splitlines()[-1])
     assert endless_one["forward"][0] == "timeout"
-    assert re.match(LATE.format("30"), endless_one["forward"][2]), endless_one
+    assert re.match(LATE.format("2"), endless_one["forward"][2]), endless_one
     of_numpy = {exercise.name for exercise in LESSON.exercises if "torch" not in exercise.environment.packages}
     assert {name for name, (status, *_) in right.items() if status == "passed"} == of_numpy
     sweeps = {"reverse_sweep", "gradient_through"}  # one calls the other

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from books import write_books
 from copies import copies
 
 from autograder.authoring.release import only_lessons, release
@@ -66,6 +67,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in ROOT.iterdir():
         if file.is_file() and not file.name.startswith("."):
             shutil.copy(file, root)
+    write_books(SLUG)
     release(Course.at(root), root / "out.zip", [SLUG], say=lambda line: None)
     with zipfile.ZipFile(root / "out.zip") as archive:
         archive.extractall(root)

@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import sys
+import threading
 import warnings
 from typing import Annotated
 
@@ -66,13 +67,29 @@ def run() -> None:
         sys.exit(1)
     except SystemExit as end:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all output is written
-        if "torch" not in sys.modules or not isinstance(end.code, int):
-            raise
-        with contextlib.suppress(OSError):  # the reader closed the pipe
-            atexit._run_exitfuncs()
+        if isinstance(end.code, int) and not _waits_for_threads():
+            _end_at_once(end.code)
+        raise
+
+
+def _waits_for_threads() -> bool:
+    """Whether Python would wait for other threads before it ends."""
+    return any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread())
+
+
+def _end_at_once(status: int) -> None:
+    """End this process without freeing its modules, which takes longer than a quick command.
+
+    Returns if the output cannot be written: Python says so at its own end.
+    """
+    atexit._run_exitfuncs()
+    try:
+        with contextlib.suppress(BrokenPipeError):  # the reader has closed the pipe
             sys.stdout.flush()
             sys.stderr.flush()
-        os._exit(end.code)  # skips PyTorch's shutdown, which takes a quarter of a second
+    except OSError:
+        return
+    os._exit(status)
 
 
 def _say_version(wanted: bool) -> None:

@@ -46,20 +46,21 @@ def exercise_version(slug: str, name: str) -> str:
 @cache
 def _exercise_version(slug: str, name: str, own: Path | None) -> str:
     exercise = syllabus()[slug].exercise(name)
-    return _digest(repr(exercise), with_imports([*shared_files(), *_files_for(exercise)]))
+    return _digest(repr(exercise), with_imports(_files_for(exercise), known=_shared_with_imports()))
 
 
 def _digest(entry: str, files: set[Path]) -> str:
     digest = hashlib.sha256(entry.encode())
-    places = Places()
-    for name, file in sorted((places.relative(file), file) for file in files):
-        digest.update(name.encode() + b"\0" + _content(file) + b"\0")
+    own = own_course()
+    for name, content in sorted(_hashed(file, own) for file in files):
+        digest.update(name.encode() + b"\0" + content + b"\0")
     return digest.hexdigest()[:12]
 
 
 @cache
-def _content(file: Path) -> bytes:
-    return file.read_bytes()
+def _hashed(file: Path, own: Path | None) -> tuple[str, bytes]:
+    """A file's path in the course, and its content."""
+    return Places().relative(file), file.read_bytes()
 
 
 def deciding_files(slug: str) -> set[Path]:
@@ -68,7 +69,7 @@ def deciding_files(slug: str) -> set[Path]:
     They are the shared files, the lesson's folder and solution, everything that these import from `course` and
     `autograder`, and the solution and mistakes of each other lesson that they name, as calls to `misconceptions_of` do.
     """
-    return with_imports([*shared_files(), *Places().folder(slug).rglob("*"), *_answer_files(slug)])
+    return with_imports([*Places().folder(slug).rglob("*"), *_answer_files(slug)], known=_shared_with_imports())
 
 
 def _files_for(exercise: Exercise) -> Iterator[Path]:
@@ -85,9 +86,13 @@ def _files_for(exercise: Exercise) -> Iterator[Path]:
         yield from set(modules_in(folder)) - set(files_of(folder, others))
 
 
-def with_imports(files: Iterable[Path]) -> set[Path]:
-    """These files and all that they import from `course` and `autograder`, directly or not."""
-    found: set[Path] = set()
+def with_imports(files: Iterable[Path], known: Iterable[Path] = ()) -> set[Path]:
+    """These files and all that they import from `course` and `autograder`, directly or not, and the `known` files.
+
+    Args:
+        known: files with everything that they import.
+    """
+    found = set(known)
     waiting = list(files)
     while waiting:
         file = waiting.pop()
@@ -101,6 +106,16 @@ def with_imports(files: Iterable[Path]) -> set[Path]:
 def shared_files() -> frozenset[Path]:
     """The files of `SHARED`."""
     return frozenset(file for pattern in SHARED for file in ROOT.glob(pattern) if _affects_points(file))
+
+
+def _shared_with_imports() -> frozenset[Path]:
+    return _shared_and_imported(own_course())
+
+
+@cache
+def _shared_and_imported(own: Path | None) -> frozenset[Path]:
+    """The shared files and what they import, found once for all lessons and exercises of a course."""
+    return frozenset(with_imports(shared_files()))
 
 
 @cache
@@ -144,7 +159,7 @@ def _read_by(file: Path, own: Path | None) -> tuple[Path, ...]:
     files = [path for name in _imported(text) for path in module_files(name)]
     if any(file.is_relative_to(one.lessons_folder) or file.parent == one.solutions for one in {places, Places(ROOT)}):
         files += [path for slug in whole_lessons() if f'"{slug}"' in text for path in _answer_files(slug)]
-    return tuple(files)
+    return tuple(dict.fromkeys(files))
 
 
 def _imported(text: str) -> set[str]:
@@ -163,9 +178,16 @@ def module_files(name: str) -> tuple[Path, ...]:
 
 @cache
 def _module_files(name: str, own: Path | None) -> tuple[Path, ...]:
-    parts = name.split(".")
-    root = own if parts[0] == OWN_LESSONS else ROOT if parts[0] in ("course", "autograder") else None
+    top = name.partition(".")[0]
+    root = own if top == OWN_LESSONS else ROOT if top in ("course", "autograder") else None
     if root is None:
         return ()
-    packages = [root.joinpath(*parts[:i], "__init__.py") for i in range(1, len(parts) + 1)]
-    return (*packages, root.joinpath(*parts).with_suffix(".py"))
+    there = f"{root}/{name.replace('.', '/')}"
+    return (*_inits(name.rpartition(".")[0], root), Path(f"{there}/__init__.py"), Path(f"{there}.py"))
+
+
+@cache
+def _inits(package: str, root: Path) -> tuple[Path, ...]:
+    """The `__init__.py` of a package and of those around it."""
+    parts = package.split(".") if package else []
+    return tuple(root.joinpath(*parts[:i], "__init__.py") for i in range(1, len(parts) + 1))

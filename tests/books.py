@@ -1,0 +1,24 @@
+"""Answer books, written in a process of their own.
+
+Writing one lets everything that was frozen be garbage again, and collects garbage. A process that has imported all
+tests would scan a million objects each time, and would take twice as long.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from autograder.places import ROOT
+
+FOR_RELEASES = """
+import sys
+from autograder.authoring.books_of_lessons import books_of
+from autograder.authoring.tree import Course
+books_of(Course.at(), sys.argv[1:], beside=False, say=lambda line: None)
+"""
+
+
+def write_books(*slugs: str) -> None:
+    """Write the answer books that releases of these lessons will need, unless they are kept already."""
+    subprocess.run([sys.executable, "-c", FOR_RELEASES, *slugs], cwd=ROOT, check=True)
