@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from autograder.authoring import same_answers
 from autograder.authoring.reached import Marked
 from autograder.authoring.same_answers import LEAST_SECONDS, MistakesOfBook, SameAnswers
 from autograder.collection import with_judge
@@ -161,3 +162,18 @@ def test_a_change_may_take_a_multiple_of_the_solutions_processor_time(monkeypatc
         assert same.limits("relu_vjp")[0] == LEAST_SECONDS
 
     with_judge(find_lesson("ch06_vjps"), use, only="relu_vjp", by_the_book=False)
+
+
+def test_a_helper_that_takes_far_longer_does_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One mistake in hvp, which computes the whole Hessian, took 48 of ch13's 130 seconds in hessian_trace."""
+    monkeypatch.setattr(same_answers, "HARM_SECONDS", 0.2)
+    monkeypatch.setattr(same_answers, "TIMES_LONGER", 1)
+
+    def use(judge: Judge) -> float:
+        mistakes = MistakesOfBook(SameAnswers(judge), Places(), {})
+        began = time.process_time()
+        assert not mistakes.does_no_harm("hvp", ["hessian_row_by_row"], judge.lesson.exercise("hessian_trace"))
+        return time.process_time() - began
+
+    lesson = find_lesson("ch13_beyond_first_order")
+    assert with_judge(lesson, use, only=["hvp", "hessian_trace"], by_the_book=False) < 10

@@ -34,7 +34,7 @@ from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.worker import wire
-from autograder.worker.interrupts import TooLong
+from autograder.worker.interrupts import TooLong, at_most
 from autograder.worker.messages import Answer, Call
 from course.syllabus import Exercise, Lesson
 
@@ -42,6 +42,8 @@ QUICK_SECONDS = 0.3
 """Processor time of the calls of a quick check; those of others train networks."""
 TIMES_LONGER, LEAST_SECONDS = 50, 0.2
 """A change that takes so many times as long as the solution, and at least so much processor time, is endless."""
+HARM_SECONDS = 2.0
+"""Processor time that a check of an exercise may have, at least, where a helper has a known mistake."""
 SECONDS = 60.0
 """What a call is said to have; our own functions have no limit of their own."""
 
@@ -196,6 +198,10 @@ class SameAnswers:
         took = [self._took.get(item.nodeid, 0.0) for item in self.items_of(exercise, True)]
         return sorted(range(len(took)), key=took.__getitem__)
 
+    def harm_limit(self, item: pytest.Item) -> float:
+        """Processor time that a check may have where a helper has a mistake, without which it takes far less."""
+        return max(HARM_SECONDS, TIMES_LONGER * self._took.get(item.nodeid, HARM_SECONDS))
+
     def limits(self, exercise: str) -> dict[int, float]:
         """Processor time that a changed solution may have, by number of an exercise's visible checks."""
         took = [self._took.get(item.nodeid, CHANGE_SECONDS) for item in self.items_of(exercise, True)]
@@ -322,7 +328,15 @@ class MistakesOfBook(KnownMistakes):
         run = self._run_of(known)
         if isinstance(run, LocalRun) and self._same.answers_as_right(items, run):
             return True
-        return all(self._observe_mistake(known, run, item, has_failed).passed for item in items)
+        return all(self._passes(known, run, item) for item in items)
+
+    def _passes(self, known: Misconception, run: Run, item: pytest.Item) -> bool:
+        """Whether a check accepts an exercise whose helper has a mistake, in time."""
+        try:
+            with at_most(self._same.harm_limit(item)):
+                return self._observe_mistake(known, run, item, has_failed).passed
+        except TooLong:
+            return False
 
 
 class _Key:
