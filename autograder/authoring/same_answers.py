@@ -200,7 +200,7 @@ class SameAnswers:
 
     def harm_limit(self, item: pytest.Item) -> float:
         """Processor time that a check may have where a helper has a mistake, without which it takes far less."""
-        return max(HARM_SECONDS, TIMES_LONGER * self._took.get(item.nodeid, HARM_SECONDS))
+        return max(HARM_SECONDS, TIMES_LONGER * self._took.get(item.nodeid, 0.0))
 
     def limits(self, exercise: str) -> dict[int, float]:
         """Processor time that a changed solution may have, by number of an exercise's visible checks."""
