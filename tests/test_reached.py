@@ -13,6 +13,7 @@ from autograder.authoring import same_answers
 from autograder.authoring.reached import Marked
 from autograder.authoring.same_answers import LEAST_SECONDS, MistakesOfBook, SameAnswers
 from autograder.collection import with_judge
+from autograder.judging.recorder import Recorder
 from autograder.judging.session import Judge
 from autograder.places import Places
 from course.syllabus import find_lesson
@@ -167,10 +168,15 @@ def test_a_change_may_take_a_multiple_of_the_solutions_processor_time(monkeypatc
 def test_a_helper_that_takes_far_longer_does_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     """One mistake in hvp, which computes the whole Hessian, took 48 of ch13's 130 seconds in hessian_trace."""
     monkeypatch.setattr(same_answers, "HARM_SECONDS", 0.2)
-    monkeypatch.setattr(same_answers, "TIMES_LONGER", 1)
+    monkeypatch.setattr(same_answers, "HARM_TIMES", 1)
 
     def use(judge: Judge) -> float:
-        mistakes = MistakesOfBook(SameAnswers(judge), Places(), {})
+        same = SameAnswers(judge)
+        mistakes = MistakesOfBook(same, Places(), {})
+        for item in judge.items_of("hessian_trace", True):
+            record, heard = same.hear(item)
+            judge.observe([item], recorder := Recorder(judge.reference, otherwise=True))
+            same.learn(item, heard, recorder.calls(), record)
         began = time.process_time()
         assert not mistakes.does_no_harm("hvp", ["hessian_row_by_row"], judge.lesson.exercise("hessian_trace"))
         return time.process_time() - began

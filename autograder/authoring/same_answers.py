@@ -42,8 +42,8 @@ QUICK_SECONDS = 0.3
 """Processor time of the calls of a quick check; those of others train networks."""
 TIMES_LONGER, LEAST_SECONDS = 50, 0.2
 """A change that takes so many times as long as the solution, and at least so much processor time, is endless."""
-HARM_SECONDS = 2.0
-"""Processor time that a check of an exercise may have, at least, where a helper has a known mistake."""
+HARM_TIMES, HARM_SECONDS = 20, 2.0
+"""A mistake in a helper that makes a check take so many times as long, and so much processor time, does harm."""
 SECONDS = 60.0
 """What a call is said to have; our own functions have no limit of their own."""
 
@@ -200,7 +200,7 @@ class SameAnswers:
 
     def harm_limit(self, item: pytest.Item) -> float:
         """Processor time that a check may have where a helper has a mistake, without which it takes far less."""
-        return max(HARM_SECONDS, TIMES_LONGER * self._took.get(item.nodeid, 0.0))
+        return max(HARM_SECONDS, HARM_TIMES * self._took.get(item.nodeid, 0.0))
 
     def limits(self, exercise: str) -> dict[int, float]:
         """Processor time that a changed solution may have, by number of an exercise's visible checks."""
@@ -220,6 +220,7 @@ class SameAnswers:
         """Whether a run gives the solution's answers, bit by bit, to the quick ones of an exercise's checks.
 
         If it does, it is not asked by the others; False where one of those compares more than the values of its calls.
+        Raises `TooLong` where a check takes longer than `harm_limit`.
         """
         slow = [item for item in items if item.nodeid in self._slow]
         quick = [item for item in items if item.nodeid not in self._slow]
@@ -230,10 +231,11 @@ class SameAnswers:
     def _as_right(self, item: pytest.Item, run: LocalRun) -> bool:
         answered = _Foreseen(run, self._calls[item.nodeid])
         try:
-            for key in self._right[item.nodeid]:
-                answered.make()
-                if answered.key() != key:
-                    return False
+            with at_most(self.harm_limit(item)):
+                for key in self._right[item.nodeid]:
+                    answered.make()
+                    if answered.key() != key:
+                        return False
         except LearnerError:
             return False
         return True
@@ -326,17 +328,17 @@ class MistakesOfBook(KnownMistakes):
         if not items:
             return True
         run = self._run_of(known)
-        if isinstance(run, LocalRun) and self._same.answers_as_right(items, run):
-            return True
-        return all(self._passes(known, run, item) for item in items)
-
-    def _passes(self, known: Misconception, run: Run, item: pytest.Item) -> bool:
-        """Whether a check accepts an exercise whose helper has a mistake, in time."""
         try:
-            with at_most(self._same.harm_limit(item)):
-                return self._observe_mistake(known, run, item, has_failed).passed
+            if isinstance(run, LocalRun) and self._same.answers_as_right(items, run):
+                return True
+            return all(self._passes(known, run, item) for item in items)
         except TooLong:
             return False
+
+    def _passes(self, known: Misconception, run: Run, item: pytest.Item) -> bool:
+        """Whether a check accepts an exercise whose helper has a mistake. Raises `TooLong`."""
+        with at_most(self._same.harm_limit(item)):
+            return self._observe_mistake(known, run, item, has_failed).passed
 
 
 class _Key:
