@@ -24,7 +24,7 @@ from autograder.answerbook.records import record_as_data
 from autograder.answerbook.variants import Seen, seen_in_short
 from autograder.authoring.arguments import Arguments
 from autograder.authoring.rejections import visible_checks
-from autograder.authoring.same_answers import Heard, MistakesOfBook, SameAnswers
+from autograder.authoring.same_answers import MistakesOfBook, SameAnswers
 from autograder.collection import with_judge
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.checking.reference import Reference
@@ -183,8 +183,7 @@ def _records_of_reference(judge: Judge, reference: Asked, exercise: Exercise, sa
     items = judge.items_of(exercise.name, True)
     for name, item in zip(visible_checks(judge, exercise.name), items, strict=True):
         with reference.noted(exercise.name):
-            heard = Heard(reference.local())
-            record = judge.observe([item], heard)[0]
+            record, heard = same.hear(item)
         if not record.passed:
             raise CheckError(f"{name} refuses the solution of {exercise.name}; mend one of them")
         _note_unit_gradients(record, reference, exercise)

@@ -12,15 +12,20 @@ import gc
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import pytest
 
-from autograder.judging.asking.local_run import LocalRun
+from autograder.authoring.reached import Marked, Parts
+from autograder.diagnosis import EditError, Misconception, edited
+from autograder.judging.asking.local_run import Edited, LocalRun
 from autograder.judging.asking.prefetched import PrefetchedCall, request_key
 from autograder.judging.asking.run import Run
 from autograder.judging.checking.plugin import identify
 from autograder.judging.checking.reference import Reference
-from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes
+from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes, has_failed
 from autograder.judging.explaining.searching import CHANGE_SECONDS
 from autograder.judging.recorder import prefetched
 from autograder.judging.records.errors import LearnerError
@@ -29,7 +34,7 @@ from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.worker import wire
-from autograder.worker.interrupts import TooLong
+from autograder.worker.interrupts import TooLong, at_most
 from autograder.worker.messages import Answer, Call
 from course.syllabus import Exercise, Lesson
 
@@ -37,6 +42,8 @@ QUICK_SECONDS = 0.3
 """Processor time of the calls of a quick check; those of others train networks."""
 TIMES_LONGER, LEAST_SECONDS = 50, 0.2
 """A change that takes so many times as long as the solution, and at least so much processor time, is endless."""
+HARM_TIMES, HARM_SECONDS = 20, 2.0
+"""A mistake in a helper that makes a check take so many times as long, and so much processor time, does harm."""
 SECONDS = 60.0
 """What a call is said to have; our own functions have no limit of their own."""
 
@@ -132,7 +139,11 @@ class SameAnswers:
         self._slow: set[str] = set()
         """Ids of checks that are not quick."""
         self._took: dict[str, float] = {}
-        """By id of a check: its seconds with the solution."""
+        """By id of a check: its processor time with the solution."""
+        self._of_right: dict[str, tuple[Record, Parts]] = {}
+        """By id of a check: what it saw of the solution, and the solution's parts that it reached."""
+        self._changed: WeakKeyDictionary[LocalRun, Parts | None] = WeakKeyDictionary()
+        """The parts that a run's edits change, of runs that have reached none of them yet."""
 
     @property
     def lesson(self) -> Lesson:
@@ -145,13 +156,31 @@ class SameAnswers:
     def items_of(self, exercise: str, visible: bool | None = None) -> list[pytest.Item]:
         return self._judge.items_of(exercise, visible)
 
+    @cached_property
+    def _marked(self) -> Marked:
+        return Marked(self.reference.text, str(self.reference.module.__file__))
+
+    @cached_property
+    def _solution(self) -> LocalRun:
+        """The solution, noting which of its parts it reaches."""
+        return self.reference.local_codes([self._marked.code], **self._marked.names)
+
+    def hear(self, item: pytest.Item) -> tuple[Record, Heard]:
+        """Run a check on the solution: what it saw, and its calls."""
+        heard = Heard(self._solution)
+        self._marked.reached()
+        began = time.process_time()
+        record = self._judge.observe([item], heard)[0]
+        self._took[item.nodeid] = time.process_time() - began
+        self._of_right[item.nodeid] = record, self._marked.reached()
+        return record, heard
+
     def learn(self, item: pytest.Item, right: Heard, wrong: list[PrefetchedCall | None], record: Record) -> None:
         """Learn which calls a check makes, of a run of the solution, and what it saw of that.
 
         Args:
             wrong: the calls that it makes if the answers are wrong, from a `Recorder`.
         """
-        self._took[item.nodeid] = record.seconds
         check = prefetched(right.calls, wrong)
         if check.whole and check.calls:
             self._calls[item.nodeid] = check.calls
@@ -169,15 +198,29 @@ class SameAnswers:
         took = [self._took.get(item.nodeid, 0.0) for item in self.items_of(exercise, True)]
         return sorted(range(len(took)), key=took.__getitem__)
 
+    def harm_limit(self, item: pytest.Item) -> float:
+        """Processor time that a check may have where a helper has a mistake, without which it takes far less."""
+        return max(HARM_SECONDS, HARM_TIMES * self._took.get(item.nodeid, 0.0))
+
     def limits(self, exercise: str) -> dict[int, float]:
         """Processor time that a changed solution may have, by number of an exercise's visible checks."""
         took = [self._took.get(item.nodeid, CHANGE_SECONDS) for item in self.items_of(exercise, True)]
         return {i: min(CHANGE_SECONDS, max(LEAST_SECONDS, TIMES_LONGER * one)) for i, one in enumerate(took)}
 
+    def reaching(self, items: list[pytest.Item], source: Edited) -> list[pytest.Item]:
+        """The checks that may see something else of an edited source than of the solution."""
+        changed = self._marked.changed(source)
+        return [item for item in items if not self._reaches_none(item, changed)]
+
+    def _reaches_none(self, item: pytest.Item, changed: Parts | None) -> bool:
+        right = self._of_right.get(item.nodeid)
+        return changed is not None and right is not None and changed.isdisjoint(right[1])
+
     def answers_as_right(self, items: list[pytest.Item], run: LocalRun) -> bool:
         """Whether a run gives the solution's answers, bit by bit, to the quick ones of an exercise's checks.
 
         If it does, it is not asked by the others; False where one of those compares more than the values of its calls.
+        Raises `TooLong` where a check takes longer than `harm_limit`.
         """
         slow = [item for item in items if item.nodeid in self._slow]
         quick = [item for item in items if item.nodeid not in self._slow]
@@ -188,10 +231,11 @@ class SameAnswers:
     def _as_right(self, item: pytest.Item, run: LocalRun) -> bool:
         answered = _Foreseen(run, self._calls[item.nodeid])
         try:
-            for key in self._right[item.nodeid]:
-                answered.make()
-                if answered.key() != key:
-                    return False
+            with at_most(self.harm_limit(item)):
+                for key in self._right[item.nodeid]:
+                    answered.make()
+                    if answered.key() != key:
+                        return False
         except LearnerError:
             return False
         return True
@@ -215,6 +259,11 @@ class SameAnswers:
         gc.freeze()  # what is kept of other solutions would be searched by each gc.collect() of a scenario
         if not isinstance(run, LocalRun):
             return self._judge.observe([item], run, enough=enough)[0]
+        if run.edited is not None and run not in self._changed:
+            self._changed[run] = self._marked.changed(run.edited)
+        if self._reaches_none(item, self._changed.get(run)):
+            return self._of_right[item.nodeid][0]
+        self._changed[run] = None  # from now on, it may have left something behind
         answered = _Foreseen(run, self._calls.get(item.nodeid, ()))
         if (known := self._looked_up(item, answered, whole=enough is None)) is not None:
             return known
@@ -266,15 +315,30 @@ class MistakesOfBook(KnownMistakes):
         """As in `KnownMistakes`. A mistake that changes no answer of quick training runs does not harm slow ones."""
         key = helper, tuple(named), exercise.name
         if key not in self._harmless:
-            items = self._same.items_of(exercise.name, True)
-            runs = [self._run_of(known) for known in self.of(helper) if known.name in named]
-            if runs and all(isinstance(run, LocalRun) and self._same.answers_as_right(items, run) for run in runs):
-                self._harmless[key] = True
-        return super().does_no_harm(helper, named, exercise)
+            known = [one for one in self.of(helper) if one.name in named]
+            self._harmless[key] = bool(known) and all(self._is_harmless(one, exercise) for one in known)
+        return self._harmless[key]
 
-    def _asked_for_harm(self, exercise: Exercise) -> list[pytest.Item]:
+    def _is_harmless(self, known: Misconception, exercise: Exercise) -> bool:
         items = self._same.items_of(exercise.name, True)
-        return [items[i] for i in self._same.quick_first(exercise.name)]
+        items = [items[i] for i in self._same.quick_first(exercise.name)]
+        if known.edits:
+            with suppress(EditError):  # `_run_of` says so
+                items = self._same.reaching(items, edited(self._same.reference.text, known.edits))
+        if not items:
+            return True
+        run = self._run_of(known)
+        try:
+            if isinstance(run, LocalRun) and self._same.answers_as_right(items, run):
+                return True
+            return all(self._passes(known, run, item) for item in items)
+        except TooLong:
+            return False
+
+    def _passes(self, known: Misconception, run: Run, item: pytest.Item) -> bool:
+        """Whether a check accepts an exercise whose helper has a mistake. Raises `TooLong`."""
+        with at_most(self._same.harm_limit(item)):
+            return self._observe_mistake(known, run, item, has_failed).passed
 
 
 class _Key:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,9 @@ from autograder.worker.calls import Guard
 from autograder.worker.dispatcher import Dispatcher
 from autograder.worker.execution import failure, unreadable
 from autograder.worker.messages import Answer, Call
+
+Edited = str | tuple[int, ast.stmt]
+"""An edited source: its text, or the number of the one changed statement outside of functions, with that statement."""
 
 
 class LocalRun:
@@ -43,6 +47,8 @@ class LocalRun:
         self.scenarios = scenarios or {}
         self.guard: Guard | None = None
         """Refuses what an exercise forbids, if set: our own functions may call it."""
+        self.edited: Edited | None = None
+        """The source, if it is the solutions' after some edits."""
 
     def guard_with(self, guard: Guard) -> None:
         """Refuse what exercises forbid. The guard has been told what to watch."""

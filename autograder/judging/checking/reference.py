@@ -138,17 +138,23 @@ class Reference:
     def local_text(self, text: str) -> LocalRun:
         """Run an edited source of the solutions in this process. Raises whatever executing it raises."""
         module = _load(self._source, text)
-        return LocalRun(self._implementations(module), module, self.scenarios)
+        run = LocalRun(self._implementations(module), module, self.scenarios)
+        run.edited = text
+        return run
 
     @cached_property
     def text(self) -> str:
         """The solutions' source."""
         return self._source.read_text(encoding="utf-8")
 
-    def local_codes(self, codes: Iterable[CodeType]) -> LocalRun:
-        """Run compiled statements in place of the solutions, in this process. Raises whatever they raise."""
+    def local_codes(self, codes: Iterable[CodeType], **names: Any) -> LocalRun:
+        """Run compiled statements in place of the solutions, in this process. Raises whatever they raise.
+
+        Args:
+            names: what is defined before the first of them.
+        """
         module = ModuleType(self.module.__name__)
-        vars(module)["__file__"] = str(self._source)
+        vars(module).update(names, __file__=str(self._source))
         with _lazy_imports(self.text):
             for code in codes:
                 exec(code, vars(module))

@@ -129,18 +129,14 @@ class KnownMistakes:
         key = helper, tuple(named), exercise.name
         if key not in self._harmless:
             mistakes = [known for known in self.known if known.exercise == helper and known.name in named]
-            items = self._asked_for_harm(exercise)
+            items = self._judge.items_of(exercise.name, True)
             self._harmless[key] = bool(mistakes) and all(
-                self._observe_mistake(known, run, item, _has_failed).passed
+                self._observe_mistake(known, run, item, has_failed).passed
                 for known in mistakes
                 for run in [self._run_of(known)]
                 for item in items
             )
         return self._harmless[key]
-
-    def _asked_for_harm(self, exercise: Exercise) -> list[pytest.Item]:
-        """The checks that say whether a helper's mistake does harm, in the order in which they run."""
-        return self._judge.items_of(exercise.name, True)
 
     def search_of(self, exercise: str) -> Search:
         """The search for slips and pairs of mistakes in an exercise; its results are cached for all submissions."""
@@ -222,5 +218,5 @@ def _check_of(item: pytest.Item) -> CheckId:
     return check
 
 
-def _has_failed(record: Record) -> bool:
+def has_failed(record: Record) -> bool:
     return bool(record.comparisons[-1].problems)

@@ -374,7 +374,9 @@ class Program:
         if isinstance(changed, DECORATED) and isinstance(statement, DECORATED):
             statement.decorator_list = changed.decorator_list  # the sliced text begins after the decorators
         at = self.source.tree.body.index(changed)
-        return self._reference.local_codes([*self._codes[:at], _compiled(statement), *self._codes[at + 1 :]])
+        run = self._reference.local_codes([*self._codes[:at], _compiled(statement), *self._codes[at + 1 :]])
+        run.edited = at, statement
+        return run
 
 
 def _compiled(statement: ast.stmt) -> CodeType:
