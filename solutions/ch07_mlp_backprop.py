@@ -234,8 +234,8 @@ def train(X, y, hidden=64, epochs=30, lr=0.2, seed=0):
 # | `"sum"` | loss and gradients are summed over the rows instead of averaged |
 # | `"softmax"` | the softmax is taken twice: the loss gets probabilities in place of logits |
 #
-# `network` accepts `params`, `X` `(n, d)` and integer `targets` `(n,)` of any shapes that fit, with at least one row,
-# and computes in float64. You choose them all. On some of them a bug does not show.
+# `network` accepts `params`, `X` `(n, d)` and integer `targets` `(n,)` of any shapes that fit, with 1 to 100 rows and
+# at most 1,000 parameters, and computes in float64. You choose them all. On some of them a bug does not show.
 # [Chapter section](../book/ch07_mlp_backprop.md#ch07-find-bug)
 
 
@@ -246,7 +246,7 @@ def find_bug(network):
     rng = np.random.default_rng(0)
     n, d, m, o = 6, 3, 5, 4
     X, targets = rng.normal(size=(n, d)), np.arange(n) % o
-    shapes = {"W1": (d, m), "b1": (m,), "W2": (m, o), "b2": (o,)}
+    shapes = {"W1": (d, m), "b1": m, "W2": (m, o), "b2": o}
     params = {name: rng.normal(size=shape) for name, shape in shapes.items()}
 
     # Do the gradients belong to the loss that it returns?

@@ -31,7 +31,7 @@ EXPECTED: dict[tuple[str, str], tuple[Any, str]] = {
     ("cleo-untouched", CH07): (0, "graded"),
     ("dan-algebra-slips", CH06): (round(ALL - 14.6, 2), "graded"),
     ("emi-normalisation-slips", CH06): (round(ALL - 6.2, 2), "graded"),
-    ("finn-network-slips", CH07): (16, "graded"),
+    ("finn-network-slips", CH07): (19, "graded"),
     ("gus-syntax-error", CH06): (ALL - 2, "graded"),
     ("hana-endless-loop", CH06): (ALL - 2, "graded"),
     ("ivo-memory-hog", CH06): (ALL - 3, "graded"),

@@ -22,42 +22,62 @@ ASKED = 8
 """Networks in a check, right ones and those with its bug in random order: neither a constant nor a list passes."""
 
 
-def softmax(z):
-    e = np.exp(z - z.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)
+MOST_PARAMETERS, MOST_ROWS = 1_000, 100
+AT_ONCE = 200_000
+"""Complex numbers of one array."""
+STEP = 1e-20
 
 
-def cross_entropy(logits, targets):
-    """The summed cross-entropy and its gradient."""
-    rows = np.arange(len(logits))
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    gradient = np.exp(log_p)
-    gradient[rows, targets] -= 1
-    return -log_p[rows, targets].sum(), gradient
+def loss_of(bug: str, params, X, targets):
+    """The mean cross-entropy of the two-layer relu network; its imaginary part over `STEP` is a slope.
 
-
-def step(bug: str, params, X, targets) -> tuple[float, dict[str, np.ndarray]]:
-    """Loss and gradients of the two-layer relu network with one of `BUGS`."""
-    n = len(X)
-    Z = X @ params["W1"] + params["b1"]
-    H = np.maximum(Z, 0)
-    logits = H @ params["W2"] + params["b2"]
+    Args:
+        bug: one of `BUGS`; only `slope` and `softmax` change anything here.
+        params: complex, each with a leading axis for variants of the network.
+    """
+    Z = X @ params["W1"] + params["b1"][:, None]
+    units = np.where(Z.real > 0, Z, Z.imag * 1j if bug == "slope" else 0)
+    scores = units @ params["W2"] + params["b2"][:, None]
     if bug == "softmax":
-        p = softmax(logits)
-        loss, g = cross_entropy(p, targets)
-        dlogits = p * (g - (p * g).sum(axis=1, keepdims=True))
-    else:
-        loss, dlogits = cross_entropy(logits, targets)
-    if bug != "sum":
-        loss, dlogits = loss / n, dlogits / n
-    dH = dlogits @ params["W2"].T
-    dZ = dH if bug == "slope" else dH * (Z > 0)
-    if bug == "detached":
-        dZ = np.zeros_like(dZ)
-    over_rows = np.mean if bug == "bias" else np.sum
-    b1, b2 = over_rows(dZ, axis=0), over_rows(dlogits, axis=0)
-    return float(loss), {"W1": X.T @ dZ, "b1": b1, "W2": H.T @ dlogits, "b2": b2}
+        scores = np.exp(scores - scores.real.max(axis=-1, keepdims=True))
+        scores = scores / scores.sum(axis=-1, keepdims=True)
+    most = scores.real.max(axis=-1, keepdims=True)
+    of_targets = (scores - most)[:, range(len(X)), targets]
+    return (np.log(np.exp(scores - most).sum(axis=-1)) - of_targets).mean(axis=-1)
+
+
+def measured(bug: str, params, X, targets) -> tuple[float, dict[str, np.ndarray]]:
+    """The loss and its gradients by complex steps: this file is handed out, and must not show how one derives them.
+
+    See Squire & Trapp, "Using complex variables to estimate derivatives of real functions" (1998).
+    """
+    flat = np.concatenate([value.ravel() for value in params.values()])
+    ends = np.cumsum([value.size for value in params.values()])
+    slopes = np.empty(flat.size)
+    count = max(1, AT_ONCE // max(flat.size, len(X) * (params["b1"].size + params["b2"].size)))
+    for first in range(0, flat.size, count):
+        entries = np.arange(first, min(first + count, flat.size))
+        moved = np.tile(flat.astype(complex), (len(entries), 1))
+        moved[np.arange(len(entries)), entries] += STEP * 1j
+        parts = zip(params.items(), np.split(moved, ends[:-1], axis=1), strict=True)
+        losses = loss_of(bug, {name: part.reshape(-1, *value.shape) for (name, value), part in parts}, X, targets)
+        slopes[entries] = losses.imag / STEP
+    pieces = zip(params.items(), np.split(slopes, ends[:-1]), strict=True)
+    return float(losses[0].real), {name: piece.reshape(value.shape) for (name, value), piece in pieces}
+
+
+def answers_of(params, X, targets) -> dict[str, tuple[float, dict[str, np.ndarray]]]:
+    """What a network with each of `BUGS` returns."""
+    n = len(X)
+    loss, grads = measured("right", params, X, targets)
+    return {
+        "right": (loss, grads),
+        "slope": measured("slope", params, X, targets),
+        "bias": (loss, grads | {name: grads[name] / n for name in ("b1", "b2")}),
+        "detached": (loss, grads | {name: np.zeros_like(grads[name]) for name in ("W1", "b1")}),
+        "sum": (n * loss, {name: n * gradient for name, gradient in grads.items()}),
+        "softmax": measured("softmax", params, X, targets),
+    }
 
 
 def taken(params, X, targets):
@@ -66,11 +86,13 @@ def taken(params, X, targets):
         raise ValueError("network takes params, a dict with the keys W1, b1, W2, b2")
     params = {name: np.asarray(value, dtype=np.float64) + 0.0 for name, value in params.items()}
     X, targets = np.asarray(X, dtype=np.float64) + 0.0, np.asarray(targets)
-    shapes = {name: value.shape for name, value in params.items()}
     d, m, o = len(X.T), params["b1"].size, params["b2"].size
-    fits = shapes == {"W1": (d, m), "b1": (m,), "W2": (m, o), "b2": (o,)} and X.ndim == 2 and X.shape[1] == d
+    shapes = [params[name].shape for name in ("W1", "b1", "W2", "b2")]
+    fits = shapes == [(d, m), (m,), (m, o), (o,)] and X.ndim == 2 and X.shape[1] == d
     if not (fits and len(X) and min(d, m, o) and targets.shape == (len(X),) and targets.dtype.kind in "iu"):
         raise ValueError("network takes W1 (d, m), b1 (m,), W2 (m, o), b2 (o,), X (n, d) and n integer targets")
+    if sum(value.size for value in params.values()) > MOST_PARAMETERS or len(X) > MOST_ROWS:
+        raise ValueError(f"network takes at most {MOST_PARAMETERS:,} parameters and {MOST_ROWS} rows")
     if targets.min() < 0 or targets.max() >= o:
         raise ValueError(f"targets are classes from 0 to {o - 1}")
     if not all(np.isfinite(array).all() for array in (X, *params.values())):
@@ -79,7 +101,7 @@ def taken(params, X, targets):
 
 
 class Suspect:
-    """A network to ask about. Each call computes all kinds and returns one, so that durations tell nothing."""
+    """A network to ask about. Each call computes all kinds and returns one: how long it takes tells nothing."""
 
     def __init__(self, bug: str) -> None:
         self._bug = bug
@@ -87,7 +109,7 @@ class Suspect:
     def __call__(self, params: Any, X: Any, targets: Any) -> tuple[float, dict[str, np.ndarray]]:
         taken_ones = taken(params, X, targets)
         with np.errstate(all="ignore"):
-            answers = {bug: step(bug, *taken_ones) for bug in BUGS}
+            answers = answers_of(*taken_ones)
         loss, grads = answers[self._bug]
         return loss, {name: np.array(gradient, order="C") + 0.0 for name, gradient in grads.items()}
 
