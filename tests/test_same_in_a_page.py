@@ -24,7 +24,8 @@ from course.syllabus import Lesson, find_lesson
 
 pytestmark = pytest.mark.slow
 
-CH01, CH03, CH06 = "ch01_computation_graph", "ch03_accumulation", "ch06_vjps"
+CH01, CH02, CH03 = "ch01_computation_graph", "ch02_chain_rule", "ch03_accumulation"
+CH06 = "ch06_vjps"
 
 
 def repairable(lesson: str, exercise: str, said: str) -> tuple[str, str, str, str]:
@@ -76,6 +77,21 @@ ANSWERS = {
     "too long": (
         *(CH06, "relu_vjp", "def relu_vjp(g, x):\n    while True:\n        pass"),
         "relu_vjp did not return within 1 second",
+    ),
+    "nudged in place, and never moved back": (
+        CH02,
+        "numerical_gradient",
+        """
+        def numerical_gradient(f, x, eps=1e-6):
+            gradient = np.zeros_like(x)
+            for index in np.ndindex(x.shape):
+                x[index] += eps
+                up = f(x)
+                x[index] -= 2 * eps
+                gradient[index] = (up - f(x)) / (2 * eps)
+            return gradient
+        """,
+        "numerical_gradient changed its argument x.",
     ),
     "not to be sent": (
         *(CH01, "forward", "def forward(a, b, c):\n    return {a: a, b + 0.5: b}"),

@@ -245,7 +245,7 @@ inputs_moved_in_place = mistake(
         "expected[index] = (up - objective(x)) / 2e-6",
         "x[index] += 1e-6",
     ),
-    says="The inputs do not come back as they were: adding eps and taking it away again rounds. Work on copies.",
+    says="The inputs do not come back as they were. Work on copies: moving them back by arithmetic rounds.",
 )
 
 

@@ -114,8 +114,8 @@ gradient[index] = (up - f(x.copy())) / (2 * eps)
 x[index] += eps
 """
     },
-    says="x does not come back as it was: adding eps and taking it away again rounds. Keep the old entry and put it "
-    "back, or move a copy.",
+    says="x does not come back as it was. Keep the old entry and put it back, or move a copy: moving it back by "
+    "arithmetic rounds.",
 )
 
 second_name_for_x = mistake(

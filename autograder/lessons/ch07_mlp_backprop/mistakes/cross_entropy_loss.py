@@ -34,6 +34,11 @@ subtracted_whole_columns = mistake(
     {"dlogits[rows, targets] -= 1": "dlogits[:, targets] -= 1"},
     says="`p[:, targets] -= 1` changes those columns in every row. Each row has one target: p[np.arange(n), targets].",
 )
+subtracted_whole_rows = mistake(
+    "cross_entropy_loss",
+    {"dlogits[rows, targets] -= 1": "dlogits[targets] -= 1"},
+    says="`p[targets] -= 1` takes the classes for numbers of rows. Each row has one target: p[np.arange(n), targets].",
+)
 whole_columns_in_both = mistake(
     "cross_entropy_loss",
     {
