@@ -234,8 +234,9 @@ def train(X, y, hidden=64, epochs=30, lr=0.2, seed=0):
 # | `"sum"` | loss and gradients are summed over the rows instead of averaged |
 # | `"softmax"` | the softmax is taken twice: the loss gets probabilities in place of logits |
 #
-# `network` accepts `params`, `X` `(n, d)` and integer `targets` `(n,)` of any shapes that fit, with 1 to 100 rows and
-# at most 1,000 parameters, and computes in float64. You choose them all. On some of them a bug does not show.
+# `network` accepts `params` `W1` `(d, m)`, `b1` `(m,)`, `W2` `(m, o)` and `b2` `(o,)`, `X` `(n, d)` and integer
+# `targets` `(n,)`, with `n` from 1 to 20 and `d`, `m` and `o` from 1 to 6, all of them finite. It computes in float64.
+# You choose them all. On some of them a bug does not show.
 # [Chapter section](../book/ch07_mlp_backprop.md#ch07-find-bug)
 
 

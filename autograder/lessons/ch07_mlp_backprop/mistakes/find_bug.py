@@ -15,36 +15,36 @@ CERTAIN = 'certain = params | {"W2": np.zeros((m, o)), "b2": 100.0 * np.eye(o)[0
 one_row = mistake(
     "find_bug",
     {SIZES: SIZES.replace("6", "1")},
-    says="The batch has one row. There a mean over the rows is the sum, so averaged bias gradients pass: use several "
-    "rows.",
+    says="Averaged gradients of the biases were not named. In a batch of one row a mean over the rows is the sum: "
+    "use several rows, and nudge b2.",
 )
 all_units_on = mistake(
     "find_bug",
     {PARAMS: f"{PARAMS}\nparams['b1'] = params['b1'] + 100"},
-    says="Every hidden unit is active, so relu's slope is 1 everywhere and leaving it out changes nothing. Let some "
-    "units be off.",
+    says="A gradient that leaves out relu's slope was not named. Where every hidden unit is active that slope is 1: "
+    "let some units be off, and nudge W1 or b1.",
 )
 zeros_are_a_slope = mistake(
     "find_bug",
     {FIRST: 'return "slope"'},
-    says="Gradients of W1 and b1 that are all zero were taken for a forgotten slope. Look at the gradients: zeros mean "
-    "that nothing arrives.",
+    says="Gradients of W1 and b1 that are zero were not named. Look at the gradients: zeros mean that nothing "
+    "arrives, a forgotten slope leaves other numbers.",
 )
 nudges_alone_acquit = mistake(
     "find_bug",
     {"if not np.isclose(twice, loss):": "if True:", 'return "sum"': 'return "right"'},
-    says="Gradients that agree with the nudges were taken to prove the network right. They agree with its own loss, "
-    "which may be the wrong loss: test the loss as well.",
+    says="Neither the summed loss nor the second softmax was named. Nudges show only whether the gradients belong "
+    "to the loss that network returns: test that loss as well.",
 )
 loss_never_compared = mistake(
     "find_bug",
     {LAST: 'return "right"'},
-    says="A second softmax was never found. Its gradients belong to its loss, and both are means: compare the loss "
+    says="A second softmax was not named. Its gradients belong to its loss, and both are means: compare the loss "
     "itself with the cross-entropy.",
 )
 sum_never_tested = mistake(
     "find_bug",
     {TWICE: "twice = loss"},
-    says="A loss summed over the rows was taken for a mean. Change the number of rows: a mean stays when every row "
+    says="A loss that is summed over the rows was not named. Change the number of rows: a mean stays when every row "
     "comes twice, a sum doubles.",
 )
