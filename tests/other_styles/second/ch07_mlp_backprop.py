@@ -23,18 +23,18 @@ def train(X, y, hidden=64, epochs=30, lr=0.2, seed=0):
 
 def find_bug(network):
     rng = np.random.default_rng(7)
-    params = {"W1": rng.normal(size=(6, 20)), "b1": rng.normal(size=20)}
-    params |= {"W2": rng.normal(size=(20, 3)), "b2": rng.normal(size=3)}
+    params = {"W1": rng.normal(size=(6, 6)), "b1": rng.normal(size=6)}
+    params |= {"W2": rng.normal(size=(6, 3)), "b2": rng.normal(size=3)}
     params = {name: value.astype(np.float32) for name, value in params.items()}
-    X, y = rng.normal(size=(50, 6)).astype(np.float32), rng.integers(3, size=50).astype(np.int32)
+    X, y = rng.normal(size=(20, 6)).astype(np.float32), rng.integers(3, size=20).astype(np.int32)
     loss, grads = network(params, X, y)
     H = np.maximum(X @ params["W1"] + params["b1"], 0)
     E = np.exp(H @ params["W2"] + params["b2"])
     P = E / E.sum(axis=1, keepdims=True)
-    mean = -np.log(P[np.arange(50), y]).mean()
-    g = (P - np.eye(3)[y]) / 50
+    mean = -np.log(P[np.arange(20), y]).mean()
+    g = (P - np.eye(3)[y]) / 20
     gH = g @ params["W2"].T * (H > 0)
-    if abs(loss / mean - 50) < 0.1:
+    if abs(loss / mean - 20) < 0.1:
         return "sum"
     if abs(loss / mean - 1) > 0.01:
         return "softmax"
