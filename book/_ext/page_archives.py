@@ -52,10 +52,11 @@ NO_PROCESSES = (
         "worker/serve",
         "worker/tampering",
         "worker/tasks",
+        "worker/versions",
         "worker/zygote",
     ),
     *("judging/repairs", "judging/asking/variant_run"),
-    *("__main__", "begun", "distribution", "toml_text", "workbook"),
+    *("__main__", "begun", "cell_names", "distribution", "moments", "new_files", "sections", "toml_text", "workbook"),
 )
 """Modules of the grader that a browser cannot use: they start and confine processes, or belong to commands."""
 REPAIRS = (
@@ -68,9 +69,9 @@ REPAIRS = (
 """Modules that only the search for a repair needs: a page fetches them when nothing known explains a wrong answer."""
 NO_COURSE = (
     *("data", "experiments", "widgets", "instruments", "process_groups", "pages.py", "figures.py", "llama.py"),
-    *("debugging.py", "gpt.py"),
+    *("debugging.py", "gpt.py", "trusted.py", "course.mplstyle", "py.typed"),
 )
-"""Parts of the course that need PyTorch, Matplotlib or a notebook, or have their own archive."""
+"""Parts of the course that need PyTorch, Matplotlib, a notebook or a home folder, or have their own archive."""
 
 
 DATA = ("autograder/lessons/*.npz", "course/data/*.npz")
@@ -102,10 +103,11 @@ def repairs(release: Path) -> bytes:
 
 
 def _only(syllabus: str, slugs: Iterable[str]) -> str:
-    """The syllabus with only these lessons."""
+    """The syllabus with only these lessons, and without comments."""
     head, *lessons = syllabus.split("\n[[lesson]]\n")
     kept = [text for text in lessons if any(text.startswith(f'slug = "{slug}"') for slug in slugs)]
-    return "\n[[lesson]]\n".join([head, *kept])
+    text = "\n[[lesson]]\n".join([head, *kept])
+    return "\n".join(line for line in text.split("\n") if not line.startswith("#"))
 
 
 def data(release: Path) -> bytes:
@@ -165,7 +167,8 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _never_asked_for(at: str) -> bool:
-    return at.startswith("_pytest/_py/") or at in {f"_pytest/{name}.py" for name in NOT_ASKED_FOR}
+    unused = {"pytest/__main__.py", "iniconfig/_version.py", *(f"_pytest/{name}.py" for name in NOT_ASKED_FOR)}
+    return at.startswith("_pytest/_py/") or at in unused
 
 
 def _archive(files: dict[str, bytes]) -> bytes:
