@@ -23,7 +23,7 @@ ASKED = 8
 
 
 MOST_ROWS, MOST_UNITS = 20, 6
-"""So few that a call is one message and that whoever nudges every parameter is done in seconds."""
+"""Larger networks would not fit into one message of a call-back, and nudging all of their parameters takes minutes."""
 STEP = 1e-20
 
 
