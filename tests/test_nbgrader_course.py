@@ -378,7 +378,7 @@ class TestWhatIsTakenBack:
             for comment in notebook.comments:
                 comment.auto_comment = "No response."
         for _ in range(2):
-            assert reported(small_results.RULES)[0] == LESSON.points - 3
+            assert reported(small_results.RULES)[0] == small_results.WORTH - 3
 
 
 @pytest.mark.parametrize(
