@@ -6,7 +6,7 @@
 # Read along in [the chapter](../book/ch04_detachment.md).
 #
 # Two words: a *leaf* is a tensor that no recorded operation made. Its `.grad` after `backward` is a tensor or `None`,
-# and those are different answers: zeros say "a small change makes no difference", `None` says "nothing arrived".
+# and those are different answers: zeros say "the recorded slopes add up to 0", `None` says "nothing arrived".
 
 # %%
 import torch

@@ -174,10 +174,10 @@ def saved_bytes(batch, d, m, o, itemsize):
 # The grader calls `train` on the digits of `course.data.load_digits_train()`, their pixels and classes permuted. Then
 # it reads 397 digits that your code never sees, permuted the same way, with relu and your parameters. At least
 # **94%** must be right with your defaults, and at least **88%** with `hidden=16`. Plain SGD reaches more than that in
-# a second; a call may take 30. Then `train` is called once more, on digits of which about half are negatives, drawn
-# pixel by pixel which of two patterns is turned round. Nothing linear reads these; a network gets **60%** with ease.
-# Finally, `train` is called with a small `lr` and `hidden=900`: the change of each parameter must have a cosine of at
-# least 0.25 with the negative gradient. SGD reaches 0.95, Adam 0.34.
+# a second; a call may take 30. Then `train` is called once more, on digits seen through a random pattern of pixels:
+# about half of the pictures have the pattern's pixels inverted, the others all the rest. Nothing linear reads these; a
+# network gets **60%** with ease. Finally, `train` is called with a small `lr` and `hidden=900`: the change of each
+# parameter must have a cosine of at least 0.25 with the negative gradient. SGD reaches 0.95, Adam 0.34.
 #
 # To try it:
 # ```python

@@ -36,6 +36,7 @@ WAYS = {
     "remembered_labels": ("ch05_autograd_engine", "train_digits"),
     "labels_in_a_grad": ("ch05_autograd_engine", "train_digits"),
     "complex_steps": ("ch06_vjps", "softmax_vjp"),
+    "unit_arrays": ("ch06_vjps", "add_vjp"),
     "undone_builtins": ("ch06_vjps", "softmax_vjp"),
     "train_without_gradients": ("ch07_mlp_backprop", "train"),
     "linear_discriminant": ("ch07_mlp_backprop", "train"),

@@ -26,8 +26,8 @@ from autograder.judging.records.results import SubmissionResult
 from autograder.nbgrader_course.gradebook import environment_for_nbgrader
 from course.syllabus import Lesson
 
-CELL_SECONDS = 60
-"""nbgrader's timeout for a cell: longer than the longest check of an exercise that hangs."""
+CELL_SECONDS = 600
+"""nbgrader's timeout for a cell: a check ends by its own limits, also beside a load, or nbgrader runs no later cell."""
 
 TOLERANCE = 1e-6
 Scores = dict[tuple[str, str], dict[str, float]]

@@ -31,9 +31,9 @@ import numpy as np
 # ## `unbroadcast`
 #
 # Where NumPy broadcast an operand of shape `shape` to the shape of `g`, one entry was used many times. Return the
-# operand's gradient: `g`, with the axes that broadcasting **added** in front and those that it **stretched** from size
-# 1 summed away. The result has exactly the shape `shape`, a tuple, and the dtype of `g`. Where the shapes are equal you
-# may return `g` itself.
+# operand's gradient: `g`, with the axes that broadcasting **added** in front summed away and those that it
+# **stretched** summed to size 1. The result has exactly the shape `shape`, a tuple, and the dtype of `g`. Where the
+# shapes are equal you may return `g` itself.
 #
 # Chapter section: `backprop read ch05/unbroadcast`
 
@@ -505,8 +505,8 @@ check("Tensor.register_hook")  # stretch, 3 points
 # a call may take 30. All gradients come from your `Tensor.backward`, which differentiates the whole network and its
 # loss. Predict with the final weights: one training of a check is on noise, whose labels choose no epoch.
 #
-# Last, it is called with 211 images whose label says whether two groups of pixels are equally bright. A network whose
-# hidden layer is trained as well learns that, and no linear one does.
+# Last, it is called with 211 images whose label says whether two groups of pixels are equally bright. A network that
+# trains its hidden layer, too, learns that; no linear model does.
 #
 # To try it:
 # ```python

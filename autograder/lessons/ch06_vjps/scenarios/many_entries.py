@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-_MATRICES: list[tuple[int, ...]] = [(180, 220)] * 3
+_MATRICES: list[tuple[int, ...]] = [(360, 400)] * 3
 _SHAPES: dict[str, list[tuple[int, ...]]] = {
     "add_vjp": _MATRICES,
     "mul_vjp": _MATRICES,
-    "matmul_vjp": [(10, 11), (10, 3_000), (3_000, 11)],
-    "sum_vjp": [(30_000,), (2, 30_000)],
-    "max_vjp": [(15_000,), (3, 15_000)],
+    "matmul_vjp": [(10, 11), (10, 7_000), (7_000, 11)],
+    "sum_vjp": [(100_000,), (2, 100_000)],
+    "max_vjp": [(60_000,), (3, 60_000)],
     "relu_vjp": _MATRICES[:2],
-    "sigmoid_vjp": [(200, 100)] * 2,
-    "tanh_vjp": [(200, 100)] * 2,
-    "softmax_vjp": [(1_200, 25)] * 2,
-    "logsumexp_vjp": [(1_200,), (1_200, 25)],
+    "sigmoid_vjp": [(400, 200)] * 2,
+    "tanh_vjp": [(400, 200)] * 2,
+    "softmax_vjp": [(1_600, 25)] * 2,
+    "logsumexp_vjp": [(2_400,), (2_400, 25)],
     "cross_entropy_vjp": [(), (1_200, 25)],
     "layernorm_vjp": [(1_400, 25), (1_400, 25), (25,), (25,)],
     "rmsnorm_vjp": [(1_600, 25), (1_600, 25), (25,)],
@@ -25,7 +25,7 @@ _SHAPES: dict[str, list[tuple[int, ...]]] = {
     "embedding_vjp": [(3_000, 20), (4_000, 20)],
     "conv2d_vjp": [(1, 4, 54, 54), (1, 4, 56, 56), (4, 4, 3, 3), (4,)],
     "maxpool2d_vjp": [(2, 4, 40, 40), (2, 4, 80, 80)],
-    "attention_vjp": [(115, 32)] * 4,
+    "attention_vjp": [(180, 32)] * 4,
     "running_mean_vjp": [(1_200, 25)] * 2,
 }
 """Shapes of g and of the inputs, in order."""
