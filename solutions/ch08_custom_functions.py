@@ -2,11 +2,11 @@
 # # Custom autograd functions and gradcheck
 #
 # Autograd knows a rule for each of its operations. A `torch.autograd.Function` is an operation with a rule of your own:
-# `forward` computes, `backward` takes the upstream gradient `g` and returns the gradient of each input. Five such
-# classes, and a test that tells right rules from wrong ones. PyTorch.
+# `forward` computes, `backward` takes the upstream gradient `g` and returns the gradient of each input. Six such
+# operations, and a test that tells right rules from wrong ones. PyTorch.
 # Read along in [the chapter](../book/ch08_custom_functions.md).
 #
-# What is true of all five:
+# What is true of all six:
 #
 # - `apply` is the inherited one: `Square.apply(x)` calls your `forward`, and a backward pass calls your `backward`.
 # - Any tensor that `backward` needs goes through `ctx.save_for_backward`, not into attributes of `ctx` or of the class:
@@ -119,6 +119,62 @@ class GELUTanh(torch.autograd.Function):
         t = torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
         du = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x**2)
         return g * 0.5 * (1 + t + x * (1 - t**2) * du)
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## `ISRU`
+#
+# `ISRU.apply(x)` is `x / √(1 + x²)`, a smooth activation without `exp`. You derive its slope, and the slope of the
+# slope. `ISRUBackward.forward(ctx, g, x)` computes the gradient dx, and `ISRU.backward` returns what
+# `ISRUBackward.apply` gives. `ISRUBackward.backward(ctx, gg)` gets the upstream gradient of dx, and returns two
+# gradients: that of `g`, then that of `x`.
+#
+# - Any shape; finite for inputs as large as ±1000, in both derivatives.
+# - Between `forward` and `backward`, `x` is kept and nothing else: its own bytes, no copy.
+# - With `create_graph=True`, `x` and `g` wait for the double backward, and no other tensor: no temporary of either
+#   pass, and nothing in an attribute. A single `Function` keeps more, because autograd records each operation of its
+#   `backward`.
+# - A third derivative is not asked for.
+#
+# [Chapter section](../book/ch08_custom_functions.md#ch08-isru)
+
+
+# %% exercise="ISRU"
+class ISRU(torch.autograd.Function):
+    """x / √(1 + x²), twice differentiable; keeps x alone, and for the double backward x and g."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(x)
+        return x * torch.rsqrt(1 + x * x)
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx, g):
+        ### BEGIN SOLUTION
+        (x,) = ctx.saved_tensors
+        return ISRUBackward.apply(g, x)
+        ### END SOLUTION
+
+
+class ISRUBackward(torch.autograd.Function):
+    """dx from g and x, and a backward of its own."""
+
+    @staticmethod
+    def forward(ctx, g, x):
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(g, x)
+        return g * torch.rsqrt(1 + x * x) ** 3
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx, gg):
+        ### BEGIN SOLUTION
+        g, x = ctx.saved_tensors
+        s = torch.rsqrt(1 + x * x)
+        return gg * s**3, -3 * gg * g * x * s**5
         ### END SOLUTION
 
 

@@ -77,7 +77,7 @@ WITH_AN_ENGINE |= {
 }
 
 WITHOUT = {
-    "ch08_custom_functions": ["Square", "GELU", "GELUTanh", "RoundSTE", "FusedCrossEntropy"],
+    "ch08_custom_functions": ["Square", "GELU", "GELUTanh", "ISRU", "RoundSTE", "FusedCrossEntropy"],
     "ch11_checkpointing": ["checkpoint", "checkpoint_sequential", "offload_to_cpu", "reversible_block"],
     "ch12_debugging": ["fix_06", "fix_11"],
     "ch14_scaling_out": ["chunked_attention", "chunked_attention_vjp"],

@@ -85,6 +85,38 @@ class GELUTanh(Function):
         return TanhBack.apply(g, x, t)
 
 
+class ISRUBackward(Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(g, x):
+        return g / (1 + x * x).pow(1.5)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, gg):
+        g, x = ctx.saved_tensors
+        q = torch.addcmul(torch.ones_like(x), x, x)
+        return ISRUBackward.apply(gg, x), g * gg * x * -3 / (q * q * q.sqrt())
+
+
+class ISRU(Function):
+    @staticmethod
+    def forward(x):
+        return x / torch.sqrt(1 + x.square())
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        return ISRUBackward.apply(g, *ctx.saved_tensors)
+
+
 class RoundSTE(Function):
     @staticmethod
     def forward(x):

@@ -37,6 +37,13 @@ class GELUTanh(torch.autograd.Function, Plain):
 
 
 # %%
+class ISRU(torch.autograd.Function, Plain):
+    @staticmethod
+    def rule(x):
+        return x * torch.rsqrt(1 + x * x)
+
+
+# %%
 class RoundSTE(torch.autograd.Function, Plain):
     @staticmethod
     def rule(x):

@@ -35,6 +35,31 @@ class GELU(OfOneTensor):
         return 0.5 * (1 + torch.erf(x / math.sqrt(2))) + x * torch.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
 
 
+class Slope(Function):
+    @staticmethod
+    def forward(ctx, upstream, at):
+        ctx.save_for_backward(at, upstream)
+        return upstream * (at * at + 1) ** -1.5
+
+    @staticmethod
+    def vjp(ctx, again):
+        at, upstream = ctx.saved_tensors
+        steep = (at * at + 1) ** -1.5
+        return again * steep, again * upstream * (-3 * at * steep / (at * at + 1))
+
+
+class ISRU(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * (x * x + 1) ** -0.5
+
+    @staticmethod
+    def vjp(ctx, g):
+        (x,) = ctx.saved_tensors
+        return Slope.apply(g, x)
+
+
 class RoundSTE(Function):
     @staticmethod
     def forward(x):

@@ -1,4 +1,4 @@
-"""Checks that Square, GELU, GELUTanh and, in part, RoundSTE share.
+"""Checks that Square, GELU, GELUTanh, ISRU and, in part, RoundSTE share.
 
 A `Function` and its graph stay in the submission's process. Scenarios apply it there and return numbers, also those of
 the double backward, which are compared here. PyTorch's own gradcheck is run there too, but a submission could have

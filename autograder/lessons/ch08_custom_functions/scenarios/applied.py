@@ -130,12 +130,12 @@ def _second(dx: Any, inputs: tuple[torch.Tensor, ...], h: torch.Tensor) -> dict[
     return {NO_SECOND: bare, MARKED: marked, "of": gradients}
 
 
-def _still_alive(live: LiveStorages, result: torch.Tensor) -> int:
-    """Live bytes besides the result's, without garbage that waits to be collected."""
-    of_result = storage_bytes([plain(result)])
-    if live.bytes > of_result:
+def _still_alive(live: LiveStorages, *results: torch.Tensor) -> int:
+    """Live bytes besides the results', without garbage that waits to be collected."""
+    of_results = storage_bytes([plain(result) for result in results])
+    if live.bytes > of_results:
         gc.collect()
-    return live.bytes - of_result
+    return live.bytes - of_results
 
 
 def _saved(y: torch.Tensor) -> list[torch.Tensor]:

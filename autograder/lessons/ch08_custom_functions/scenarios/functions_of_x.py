@@ -1,4 +1,4 @@
-"""Scenarios of Square, GELU, GELUTanh and RoundSTE, and in part of the others."""
+"""Scenarios of Square, GELU, GELUTanh, ISRU and RoundSTE, and in part of the others."""
 
 from __future__ import annotations
 
@@ -123,6 +123,27 @@ def two_at_once(
 
 
 @_watched
+def two_double_backwards(
+    submission: Any, function: str, x: np.ndarray, other_x: np.ndarray, g: np.ndarray, other_g: np.ndarray
+) -> dict[str, Any]:
+    """Two gradients that are differentiated only after both have been computed, by an upstream gradient of 2s."""
+    cls = _class(submission, function)
+    leaves, upstreams = (_leaf(x), _leaf(other_x)), (_leaf(g), _leaf(other_g))
+    gradients = [
+        _first(_applied(cls, leaf), leaf, upstream, create_graph=True)
+        for leaf, upstream in zip(leaves, upstreams, strict=True)
+    ]
+    found: dict[str, Any] = {}
+    for name, dx, leaf, upstream in zip(("dx", "d other_x"), gradients, leaves, upstreams, strict=True):
+        twos = torch.full_like(leaf, 2.0, requires_grad=False)
+        by_x, by_g = _second(dx, (leaf, upstream), twos)["of"]
+        found[f"{name} differentiated by its x"] = _data(by_x)
+        found[f"{name} differentiated by its g"] = _data(by_g)
+        found[f"{name}, the upstream gradient afterwards"] = _data(twos)
+    return found
+
+
+@_watched
 def constant(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
     """The result for an x that requires no gradient."""
     fixed = torch.tensor(x)
@@ -174,6 +195,33 @@ def kept(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
         "dx": _data(_first(y, leaf, torch.ones_like(y))),
         "bytes saved for backward": saved,
         "bytes of new tensors still alive, the result's aside": made,
+    }
+
+
+@_watched
+def kept_for_a_second(submission: Any, function: str, x: np.ndarray, g: np.ndarray, h: np.ndarray) -> dict[str, Any]:
+    """The bytes of new tensors that wait for the double backward, result and gradient aside, and what it gives."""
+    cls = _class(submission, function)
+    of_backward = getattr(submission, f"{function}Backward", None)
+    before = _of_class(of_backward) if isinstance(of_backward, type) else set()
+    leaf, upstream = _leaf(x), _leaf(g)
+    live = LiveStorages()
+    with out_of_reach(live):
+        y = _applied(cls, leaf)
+        dx = _first(y, leaf, upstream, create_graph=True)
+        made = _still_alive(live, *(tensor for tensor in (y, dx) if tensor is not None))
+    attribute = (
+        isinstance(dx, torch.Tensor) and isinstance(of_backward, type) and _has_attributes(dx, of_backward, before)
+    )
+    second = _second(dx, (leaf, upstream), _laid(h))
+    by_x, by_g = second.pop("of")
+    return {
+        ATTRIBUTE: attribute,
+        "dx": _data(dx),
+        **second,
+        "bytes of new tensors that wait for the double backward, the result and dx aside": made,
+        "dx differentiated by x": _data(by_x),
+        "dx differentiated by g": _data(by_g),
     }
 
 
