@@ -39,7 +39,6 @@ MOST_WORDS = 3500
 """Words of prose of a chapter; what only some readers need is in a box that is closed at first."""
 UNCUT = {
     "ch08_custom_functions": 4600,
-    "ch09_vanishing_gradients": 5100,
     "ch10_activation_memory": 3950,
     "ch11_checkpointing": 5450,
     "ch12_debugging": 3750,
