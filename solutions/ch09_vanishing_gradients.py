@@ -196,6 +196,37 @@ def healthy_mlp(n_in, n_out, depth=30, width=64):
 
 
 # %% [markdown]
+# ## `predicted_factor`
+#
+# By what factor does one block change the gradient's root mean square (rms) on its way back? Predict it before anything
+# is built. The block computes `f(x) = act(Linear(fan_in, fan_out)(x))`. With `branch=None` its output is `f(x)`; else
+# it is `x + branch * f(x)`, where `fan_in` equals `fan_out` and `branch` is a number that may also be 0 or negative.
+#
+# - `slopes` is `(left, right)`, a tuple or a list, which you leave as it is: the activation is `left * z` for negative
+#   `z`, and `right * z` for the others. So `(0, 1)` is ReLU, `(0.1, 1)` a LeakyReLU, `(1, 1)` no activation and
+#   `(-1, 1)` the absolute value.
+# - The weights are independent random numbers with mean 0 and the given `variance`, which may be 0. The biases are 0.
+#   Half of the `z` are negative.
+# - The gradient that arrives, dL/doutput, is random too and independent of the weights.
+#
+# Return rms(dL/dx) / rms(dL/doutput), a Python float, as the chapter predicts it for wide layers. (A block that you
+# draw at random, some hundreds of units wide, is within a few percent of it.)
+# [Chapter section](../book/ch09_vanishing_gradients.md#ch09-predicted-factor)
+
+
+# %% exercise="predicted_factor"
+def predicted_factor(slopes, fan_in, fan_out, variance, branch=None):
+    """The predicted rms(dL/dx) / rms(dL/doutput) of one block, a float."""
+    ### BEGIN SOLUTION
+    left, right = slopes
+    squared = fan_out * variance * (left**2 + right**2) / 2
+    if branch is None:
+        return math.sqrt(squared)
+    return math.sqrt(1 + branch**2 * squared)
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## `clip_grad_norm`
 #
 # Clip a list of gradients by their **common** norm: the square root of the sum of the squares of all entries of all

@@ -77,6 +77,12 @@ def healthy_mlp(n_in, n_out, depth=30, width=64):
     )
 
 
+def predicted_factor(slopes, fan_in, fan_out, variance, branch=None):
+    mean_square = statistics.fmean(slope * slope for slope in slopes)
+    through_f = math.sqrt(variance * fan_out) * math.sqrt(mean_square)
+    return through_f if branch is None else math.hypot(1, branch * through_f)
+
+
 def clip_grad_norm(grads, max_norm):
     total = math.hypot(*(x for g in grads for x in g.double().flatten().tolist()))
     if not math.isfinite(total):
