@@ -40,7 +40,6 @@ MOST_WORDS = 3500
 UNCUT = {
     "ch08_custom_functions": 4600,
     "ch09_vanishing_gradients": 5100,
-    "ch10_activation_memory": 3950,
     "ch11_checkpointing": 5450,
     "ch12_debugging": 3750,
     "ch13_beyond_first_order": 5000,
