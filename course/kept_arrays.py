@@ -52,19 +52,20 @@ def draw_layer(rows: Sequence[Row], unit: str, total: str, digits: int = 0) -> F
     """Draw the rows from the top; `unit` heads the column of amounts, and `total` stands below it."""
     heights = [BOX_ROW if row.box else LINE * max(1, len(row.kept) + len(row.beside)) for row in rows]
     height = sum(heights)
-    fig, ax = plt.subplots(figsize=(5.6, 0.5 * (height + 1.6)))
+    # as wide as a phone
+    fig, ax = plt.subplots(figsize=(3.7, 0.47 * (height + 1.6)))
     ax.set(xlim=(-0.05, AMOUNT + 0.05), ylim=(height + 0.75, -0.85))
     ax.set_axis_off()
     for x, text, align in ((TAG, "kept", "left"), (SHAPE, "shape", "right"), (AMOUNT, unit, "right")):
-        ax.text(x, -0.55, text, ha=align, va="center", fontsize=9, weight="bold", color=INK)
+        ax.text(x, -0.55, text, ha=align, va="center", fontsize=8, weight="bold", color=INK)
     top, begun, wire_began = 0.0, 0.0, 0.0
     for row, tall in zip(rows, heights, strict=True):
         middle, bottom = top + tall / 2, top + tall
         color = FORWARD if row.kept else NEUTRAL
         if row.box:
-            look = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": INK, "linewidth": 1.1}
+            look = {"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": INK, "linewidth": 1.1}
             ax.plot([COLUMN, COLUMN], [top, bottom], color=NEUTRAL, linewidth=1, zorder=1)
-            ax.text(COLUMN, middle, row.box, ha="center", va="center", fontsize=9, color=INK, bbox=look, zorder=3)
+            ax.text(COLUMN, middle, row.box, ha="center", va="center", fontsize=8, color=INK, bbox=look, zorder=3)
         else:
             style = {"linewidth": 2.4} if row.kept else {"linewidth": 1.2, "linestyle": (0, (1, 1.5))}
             ax.plot([COLUMN, COLUMN], [top, bottom], color=color, zorder=2, **style)
@@ -83,15 +84,15 @@ def draw_layer(rows: Sequence[Row], unit: str, total: str, digits: int = 0) -> F
             if not row.box:
                 ax.plot([x], [at], "o", color=FORWARD, markersize=4.5, zorder=5)
             ax.plot([x, TAG - 0.1], [at, at], color=FORWARD, linewidth=0.7, zorder=1)
-            ax.text(TAG, at, kept.name, ha="left", va="center", fontsize=9, color=INK)
-            ax.text(SHAPE, at, kept.shape, ha="right", va="center", fontsize=9, color=INK)
+            ax.text(TAG, at, kept.name, ha="left", va="center", fontsize=8, color=INK)
+            ax.text(SHAPE, at, kept.shape, ha="right", va="center", fontsize=8, color=INK)
             ax.text(
-                AMOUNT, at, f"{kept.amount:,.{digits}f}{kept.times}", ha="right", va="center", fontsize=9, color=INK
+                AMOUNT, at, f"{kept.amount:,.{digits}f}{kept.times}", ha="right", va="center", fontsize=8, color=INK
             )
         top = bottom
     ax.plot([TAG, AMOUNT], [height + 0.15] * 2, color=INK, linewidth=0.8)
-    ax.text(TAG, height + 0.45, "all", ha="left", va="center", fontsize=9, weight="bold", color=INK)
-    ax.text(AMOUNT, height + 0.45, total, ha="right", va="center", fontsize=9, weight="bold", color=INK)
+    ax.text(TAG, height + 0.45, "all", ha="left", va="center", fontsize=8, weight="bold", color=INK)
+    ax.text(AMOUNT, height + 0.45, total, ha="right", va="center", fontsize=8, weight="bold", color=INK)
     return fig
 
 
