@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -67,7 +67,7 @@ def draw_layer(rows: Sequence[Row], unit: str, total: str, digits: int = 0) -> F
             ax.plot([COLUMN, COLUMN], [top, bottom], color=NEUTRAL, linewidth=1, zorder=1)
             ax.text(COLUMN, middle, row.box, ha="center", va="center", fontsize=8, color=INK, bbox=look, zorder=3)
         else:
-            style = {"linewidth": 2.4} if row.kept else {"linewidth": 1.2, "linestyle": (0, (1, 1.5))}
+            style: dict[str, Any] = {"linewidth": 2.4} if row.kept else {"linewidth": 1.2, "linestyle": (0, (1, 1.5))}
             ax.plot([COLUMN, COLUMN], [top, bottom], color=color, zorder=2, **style)
         if row.side == "begins":
             wire_began = middle
