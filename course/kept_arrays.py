@@ -53,7 +53,7 @@ def draw_layer(rows: Sequence[Row], unit: str, total: str, digits: int = 0) -> F
     heights = [BOX_ROW if row.box else LINE * max(1, len(row.kept) + len(row.beside)) for row in rows]
     height = sum(heights)
     # as wide as a phone
-    fig, ax = plt.subplots(figsize=(3.7, 0.47 * (height + 1.6)))
+    fig, ax = plt.subplots(figsize=(3.45, 0.47 * (height + 1.6)))
     ax.set(xlim=(-0.05, AMOUNT + 0.05), ylim=(height + 0.75, -0.85))
     ax.set_axis_off()
     for x, text, align in ((TAG, "kept", "left"), (SHAPE, "shape", "right"), (AMOUNT, unit, "right")):
