@@ -220,6 +220,52 @@ def llama_block_bytes(config, s, b, recompute):
 
 
 # %% [markdown]
+# ## `expert_layer_bytes`
+#
+# What a layer with a mixture of experts keeps for backward, an int, in bytes. This is the layer:
+#
+#     def expert_layer(x, router, gate, up, down, k):
+#         share, chosen = (x @ router).softmax(-1).topk(k)
+#         y = torch.zeros_like(x)
+#         for e in range(len(gate)):
+#             row, place = (chosen == e).nonzero(as_tuple=True)
+#             z = x[row]
+#             out = (F.silu(z @ gate[e]) * (z @ up[e])) @ down[e]
+#             y = y.index_put((row,), out * share[row, place, None], accumulate=True)
+#         return y
+#
+# `x` is (n, h): n tokens. `router` is (h, experts): for each token, a softmax gives every expert a share, and `topk(k)`
+# returns the k largest, and which experts these are. `gate` and `up` are (experts, h, f), `down` is (experts, f, h).
+# Expert e works on the rows of `x` that chose it, and adds its result there, times its share. A token chooses k
+# different experts.
+#
+# - x requires a gradient, and is the result of another layer. `router`, `gate`, `up` and `down` are `nn.Parameter`s:
+#   the first requires a gradient if `router_trained`, the other three if `experts_trained`.
+# - A number has `number_bytes` bytes, an index has 8.
+# - `x[row]`, with indices, copies the rows, and keeps `row` for backward; so does `share[row, place, None]`, with both
+#   of its indices. `row` and `place` lie in one storage, of 16 bytes for each row of `z`.
+# - `topk` keeps `chosen`. `index_put` keeps `row`, and none of the values.
+#
+# Everything else follows from the three questions of the chapter. As everywhere, storages count whole and once,
+# parameters do not count, and `y` counts where it is used. Sizes are those of real models too: predict, do not run.
+# [Chapter section](../book/ch10_activation_memory.md#ch10-expert-layer-bytes)
+
+
+# %% exercise="expert_layer_bytes"
+def expert_layer_bytes(n, h, f, experts, k, router_trained=True, experts_trained=True, number_bytes=2):
+    """Bytes that `expert_layer` keeps for n tokens, each with k of the experts, an int."""
+    ### BEGIN SOLUTION
+    routed = 3 * f + h + 1  # gate, up, silu(gate); out and its share, for each other
+    if experts_trained:
+        routed += h + f  # the inputs of the products: the copied rows, and silu(gate) * up
+    a_token = experts + k * routed  # the softmax's result, of all experts
+    if router_trained:
+        a_token += h
+    return n * (number_bytes * a_token + 8 * 3 * k)
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## `largest_batch`
 #
 # How many sequences of `s` tokens one card of `gpu_bytes` (an int) can train on at once: an int, 0 if none fits.

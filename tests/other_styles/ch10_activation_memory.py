@@ -102,3 +102,21 @@ def largest_batch(config, s, gpu_bytes, recompute):
     while fits(b + 1):
         b += 1
     return b
+
+
+def expert_layer_bytes(n, h, f, experts, k, router_trained=True, experts_trained=True, number_bytes=2):
+    rows = n * k  # over all experts
+    kept = {
+        "softmax": n * experts * number_bytes,
+        "chosen": rows * 8,
+        "row and place": rows * 16,
+        "gate, up, silu(gate)": 3 * rows * f * number_bytes,
+        "out": rows * h * number_bytes,
+        "its share": rows * number_bytes,
+    }
+    if router_trained:
+        kept["x"] = n * h * number_bytes
+    if experts_trained:
+        kept["z"] = rows * h * number_bytes
+        kept["input of down"] = rows * f * number_bytes
+    return sum(kept.values())

@@ -92,3 +92,9 @@ def largest_batch(config, s, gpu_bytes, recompute):
     while needed(b + 1) <= free:
         b += 1
     return b
+
+
+def expert_layer_bytes(n, h, f, experts, k, router_trained=True, experts_trained=True, number_bytes=2):
+    per_expert = (1 + experts_trained) * h + (3 + experts_trained) * f + 1
+    entries = sum(per_expert for _ in range(k)) + experts + h * router_trained
+    return n * (Fraction(entries * number_bytes) + 3 * k * torch.int64.itemsize).numerator
