@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judging.records.errors import CheckError
-from autograder.judging.records.results import CheckResult, ExerciseResult
+from autograder.authoring.stubs import solved_notebook
+from autograder.judging.records.errors import CheckError, Missing
+from autograder.judging.records.record import Comparison, Record
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.scoring import next_part
 from autograder.notebook import card
 from autograder.page import check as page_check
-from autograder.page.card import next_part
 from autograder.page.check import check
 from autograder.page.live import State, answers_of, plan
 from autograder.page.needs import free, needed, statements
@@ -231,30 +233,33 @@ def test_answers_of_other_checks_are_told_by_the_check_that_wants_them(monkeypat
 
 
 PARTS = ("the tape", "arithmetic", "power")
-LACKS = "Tensor ({}) is not written yet."
-HIDDEN = "On a hidden input Tensor is not there (the check: powers)."
-NEXT = {
-    "arithmetic": [(True, LACKS.format("power")), (True, LACKS.format("arithmetic")), (False, HIDDEN)],
-    "power": [(True, LACKS.format("power"))],
-}
+POWER, ARITHMETIC = (Missing("not written yet", f"Tensor ({part})") for part in ("power", "arithmetic"))
+DIFFERS = Comparison(1.0, 2.0, ("da",), "", None, 0.0, 0.0, problems=("da differs",))
+NEXT = {"arithmetic": [Record(ended_by=POWER), Record(ended_by=ARITHMETIC)], "power": [Record(ended_by=POWER)]}
 NO_NEXT = [
     [],
-    [(True, LACKS.format("power")), (True, "da differs")],
-    [(True, LACKS.format("power")), (False, "On a hidden input values differ.")],
-    [(True, "Tensor uses unbroadcast, which is not written yet.")],
+    [Record(ended_by=POWER), Record(comparisons=[DIFFERS])],
+    [Record(ended_by=POWER), Record(comparisons=[DIFFERS], ended_by=ARITHMETIC)],
+    [Record(ended_by=POWER), Record(visible=False, comparisons=[DIFFERS])],
+    [Record(ended_by=Missing("Tensor uses unbroadcast, which is not written yet.", "unbroadcast"))],
+    [Record(ended_by=Missing("Tensor (power) is not written yet."))],
 ]
 
 
 @pytest.mark.parametrize(
     ("failing", "part"), [(one, part) for part, one in NEXT.items()] + [(one, "") for one in NO_NEXT]
 )
-def test_the_next_part_is_named_where_all_that_is_written_is_right(failing: list[tuple[bool, str]], part: str) -> None:
+def test_the_next_part_is_named_where_all_that_is_written_is_right(failing: list[Record], part: str) -> None:
+    """By what ended each check, not by the words of its message."""
     tensor = replace(find_lesson("ch05_autograd_engine").exercise("Tensor"), parts=PARTS)
-    checks = [CheckResult("one", visible, "value", passed=False, message=said) for visible, said in failing]
-    checks.append(CheckResult("another", True, "value", passed=True, message=""))
-    result = ExerciseResult("Tensor", 1.0, 8.0, "partial", "", None, "", 0.0, checks)
-    assert next_part(tensor, result) == part
-    assert next_part(tensor, replace(result, points=0.0)) == ""
+    passed = Record(comparisons=[replace(DIFFERS, problems=())])
+    assert next_part(tensor, [passed, *failing]) == part
+
+
+def test_the_next_part_is_not_stored() -> None:
+    result = ExerciseResult("Tensor", 1.0, 8.0, "partial", "", None, "", 0.0, next_part="power")
+    whole = SubmissionResult("ada", "ch05_autograd_engine", "", "", "", "", 1.0, 8.0, "graded", "", [result])
+    assert "next_part" not in whole.to_json()["exercises"][0]
 
 
 WRONG_TAPE = """class Tensor:
@@ -283,3 +288,15 @@ def test_what_is_not_written_is_said_once_beside_what_is_wrong() -> None:
     assert card["message"].count("not written yet") == 1, card["message"]
     assert "On a hidden input" not in card["message"]
     assert card["next"] == ""
+
+
+def test_a_card_leads_to_the_part_that_is_not_written() -> None:
+    """Read from what ended the checks: its message says more where the class is defined in two cells."""
+    solved = solved_notebook(find_lesson("ch05_autograd_engine"), ROOT / "solutions").cells
+    made = json.loads((ROOT / "exercises" / "ch05_autograd_engine.ipynb").read_text(encoding="utf-8"))
+    sources = {(cell.metadata.get("exercise"), cell.metadata.get("part")): cell.source for cell in solved}
+    written = {("unbroadcast", None), *(("Tensor", part) for part in ("the tape", "arithmetic", "matmul"))}
+    for cell in made["cells"]:
+        if (of_it := (cell["metadata"].get("exercise"), cell["metadata"].get("part"))) in written:
+            cell["source"] = sources[of_it]
+    assert check("ch05_autograd_engine", "Tensor", json.dumps(made))["next"] == "power"

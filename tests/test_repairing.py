@@ -11,6 +11,7 @@ import pytest
 from repairable import GUIDED, REPAIRABLE
 
 from autograder.collection import with_judge
+from autograder.diagnosis import Misconception, mistake
 from autograder.diagnosis.mutation.repairs import repairs
 from autograder.diagnosis.mutation.text import Source
 from autograder.isolation import Workers
@@ -258,6 +259,17 @@ def test_code_that_is_no_python_huge_or_deep_is_left_alone() -> None:
         OwnCode(Submission.of_cells("a test", [f"def f(x):\n    return {deep}"])).edits({("cell 1", 2)}, (), ((), ()))
     code = OwnCode(Submission.of_cells("a test", ["def f(:", "def f(x):\n    return x + 1"]))
     assert code.edits({("cell 2", 2)}, (), ((), ()))
+
+
+def test_an_edit_that_takes_out_what_a_known_mistake_lacks_has_made_it() -> None:
+    """It was said to leave the mistake: `generator=own` is another generator, and not the global one."""
+    code = OwnCode(Submission.of_cells("a test", ["def f(n, own):\n    return 2 * draw(n, generator=own) - 1"]))
+    known = mistake("f", {"z = draw(n, generator=generator)": "z = draw(n)"}, says="The numbers are the global ones.")
+    edits = {edit: code.changes(edit) for edit in code.edits({("cell 1", 2)}, (), ((), ()))}
+    made = {edit for edit, changes in edits.items() if changes and "generator" not in changes[0][1]}
+    assert "without one argument" in {edit.kind for edit in made}
+    assert {edit for edit in edits if code.takes_out(edit, known)} == made
+    assert not any(code.takes_out(edit, Misconception("f", "of_no_edits", says="?")) for edit in edits)
 
 
 @pytest.mark.parametrize("slug", whole_lessons())

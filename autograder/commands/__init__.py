@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import io
 import os
 import signal
@@ -27,6 +26,7 @@ from autograder.commands.memory import memory
 from autograder.commands.nbgrader import nbgrader
 from autograder.commands.new import new
 from autograder.commands.next import next_
+from autograder.commands.output import OutputError, end_without, flush_all, tell_its_errors
 from autograder.commands.read import read
 from autograder.commands.release import release
 from autograder.commands.report import report
@@ -58,6 +58,7 @@ def run() -> None:
     from autograder.commands.console import echo
     from course.own import CourseError
 
+    tell_its_errors()
     if not sys.warnoptions:  # libraries' warnings are for programmers, such as nbformat's about notebooks without ids
         warnings.simplefilter("ignore")
     try:
@@ -65,6 +66,8 @@ def run() -> None:
     except CourseError as error:
         echo(f"backprop: {error}", err=True)
         sys.exit(1)
+    except OutputError as error:
+        end_without(error)
     except SystemExit as end:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all output is written
         if isinstance(end.code, int) and not _waits_for_threads():
@@ -78,17 +81,12 @@ def _waits_for_threads() -> bool:
 
 
 def _end_at_once(status: int) -> None:
-    """End this process without freeing its modules, which takes longer than a quick command.
-
-    Returns if the output cannot be written: Python says so at its own end.
-    """
+    """End this process without freeing its modules, which takes longer than a quick command."""
     atexit._run_exitfuncs()
     try:
-        with contextlib.suppress(BrokenPipeError):  # the reader has closed the pipe
-            sys.stdout.flush()
-            sys.stderr.flush()
-    except OSError:
-        return
+        flush_all()
+    except OutputError as error:
+        end_without(error)
     os._exit(status)
 
 

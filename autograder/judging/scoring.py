@@ -64,15 +64,23 @@ def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Rec
     deductions = [(share, record.cost) for share, record in counting if not record.passed and record.cost < 1]
     if deductions:
         earned += max(sum(share for share, _ in deductions) - max(cost for _, cost in deductions), 0.0)
-    if any(not _lacks_a_part(exercise, record) for record in _failing(exercise.point, items, records)):
+    if any(not _part_lacking(exercise, record) for record in _failing(exercise.point, items, records)):
         earned = min(earned, 1 - POINT)
     return 1.0 if earned > 1 - 1e-9 else earned  # rounding: the shares need not add up to exactly 1
 
 
-def _lacks_a_part(exercise: Exercise, record: Record) -> bool:
-    """Whether a check ended at the stub of a part, "measure (offloading)", and compared nothing wrong before."""
-    stubs = tuple(f"{exercise.name} ({part})" for part in exercise.parts)
-    return isinstance(record.ended_by, Missing) and str(record.ended_by).startswith(stubs) and not record.failures
+def next_part(exercise: Exercise, records: Iterable[Record]) -> str:
+    """The first part that is not written; "" unless all failing checks end at the stub of a part."""
+    lacking = [_part_lacking(exercise, record) for record in records if not record.passed]
+    return next((part for part in exercise.parts if part in lacking), "") if all(lacking) else ""
+
+
+def _part_lacking(exercise: Exercise, record: Record) -> str:
+    """The part, as in "measure (offloading)", at whose stub a check ended that compared nothing wrong before; or ""."""
+    if record.failures or not isinstance(record.ended_by, Missing):
+        return ""
+    stub = record.ended_by.stub
+    return next((part for part in exercise.parts if stub == f"{exercise.name} ({part})"), "")
 
 
 def _inputs_with_right_values(items: list[pytest.Item], records: list[Record]) -> set[bool]:

@@ -32,6 +32,7 @@ from autograder.judging.remembered import Remembered
 from autograder.judging.scoring import (
     check_result,
     earned_share,
+    next_part,
     one_line,
     status_of,
     ungradable,
@@ -290,6 +291,7 @@ class Judge:
             misconceptions=list(diagnosis.misconceptions),
             code=diagnosis.code,
             case=diagnosis.case,
+            next_part=next_part(exercise, records) if share else "",
         )
 
     def require_reference_passes(self, item: pytest.Item) -> None:

@@ -29,18 +29,5 @@ def shown(exercise: Exercise, result: ExerciseResult, notes: str = "") -> dict[s
         "misconception": result.misconception,
         "message": result.message,
         "blocks": blocks,
-        "next": next_part(exercise, result),
+        "next": result.next_part,
     }
-
-
-def next_part(exercise: Exercise, result: ExerciseResult) -> str:
-    """The first part that is not written, if all failing checks lack such a part and nothing that is written is wrong.
-
-    Returns "" if that is not so, or if the answer has earned nothing yet.
-    """
-    stubs = {f"{exercise.name} ({part}) is not written yet.": part for part in exercise.parts}
-    failing = [check for check in result.checks if not check.passed]
-    lacking = {stubs.get(check.message) for check in failing if check.visible}
-    hidden = f"On a hidden input {exercise.name} is not there"
-    wrong = None in lacking or any(not check.message.startswith(hidden) for check in failing if not check.visible)
-    return next((part for part in exercise.parts if part in lacking), "") if result.points and not wrong else ""

@@ -182,7 +182,9 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
     """The error that reports an exception of the learner's function; its message is never shown for hidden inputs."""
     where = f" ({failure.place})" if failure.place else ""
     if failure.kind == "NotImplementedError" and not _raised_by_library(failure.message, run):
-        return Missing(_unwritten_message(name, failure.message, where) + run.source.defined_again(name))
+        stub = STUB.fullmatch(failure.message)
+        told = _unwritten_message(name, stub, where) + run.source.defined_again(name)
+        return Missing(told, stub[1] if stub else "")
     if _ON_META.search(failure.message) and not run.source.says(failure.message):
         why = "which has a shape and no numbers: make it on the CPU"
         return Raised(f"{name} makes or uses a tensor on the device 'meta', {why}{where}.", failure)
@@ -223,9 +225,8 @@ def _raised_by_library(message: str, run: Run) -> bool:
     return bool(message) and not STUB.fullmatch(message) and not run.source.says(message)
 
 
-def _unwritten_message(name: str, message: str, where: str) -> str:
+def _unwritten_message(name: str, stub: re.Match[str] | None, where: str) -> str:
     """Message that names what is unwritten: the exercise, a part of it, or another exercise that it uses."""
-    stub = STUB.fullmatch(message)
     if stub is None:
         return f"{name} is not written yet: it ends in a NotImplementedError{where}."
     return f"{stub[1]} is not written yet." if stub[2] == name else f"{name} uses {stub[1]}, which is not written yet."

@@ -6,11 +6,13 @@ import ast
 import re
 import tokenize
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
+from autograder.diagnosis import Misconception
 from autograder.diagnosis.mutation.repairs import LIKELY, Repair, repairs
 from autograder.diagnosis.mutation.slicing import RIGHT, Slices, bound_for
 from autograder.diagnosis.mutation.text import Source
@@ -26,6 +28,7 @@ QUOTED = 70
 """Characters of a quoted line."""
 TELLING = 8
 """A place is quoted with what is around it, or its line, if it has fewer characters."""
+_NAME = re.compile(r"[^\W\d]\w*")
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError)
 
 
@@ -144,6 +147,15 @@ class OwnCode:
             changed[number] = text + source.slice(at, source.end(node))
         return list(changed.items())
 
+    def takes_out(self, edit: Edit, mistake: Misconception) -> bool:
+        """Whether an edit takes out a name that a known mistake lacks: then the edit has made the mistake.
+
+        `generator=own` is wrong, and without the argument the numbers come from the global generator.
+        """
+        lacking = names_lost([(one.before, one.after) for one in mistake.edits])
+        lost = names_lost((self.statements[number][2], text) for number, text in self.changes(edit) or ())
+        return not lacking.isdisjoint(lost)
+
     def _edit(self, number: int, repair: Repair, tier: int) -> Edit:
         source, node, _ = self._of[number]
         label, before, _ = self.statements[number]
@@ -196,6 +208,15 @@ def _start(source: Source, node: ast.stmt) -> int:
     """Where a statement starts, its decorators included."""
     decorators = getattr(node, "decorator_list", [])
     return min([source.start(node), *(source.start(one) - 1 for one in decorators)])
+
+
+def names_lost(edits: Iterable[tuple[str, str]]) -> set[str]:
+    """The names, keywords of calls included, that occur less often after these edits than before."""
+    lost = Counter[str]()
+    for before, after in edits:
+        lost.update(_NAME.findall(before))
+        lost.subtract(_NAME.findall(after))
+    return {name for name, times in lost.items() if times > 0}
 
 
 def _quoted(text: str) -> str:

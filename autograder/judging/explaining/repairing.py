@@ -153,7 +153,8 @@ class Repairer:
                 self._run.take(self._code.changes(edit) or ())
                 records = [self._observed(i) for i in range(len(self._records))]
                 breaks = any(map(_breaks, self._records, records))
-                if not breaks and (known := self._giving_all(records)):
+                known = () if breaks else self._giving_all(records)
+                if known and not any(self._code.takes_out(edit, one) for one in known):
                     found.append((edit, known))
         if len({known[0].says for _, known in found}) != 1:
             return NOT_MENDED

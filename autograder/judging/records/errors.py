@@ -25,9 +25,13 @@ class LearnerError(Exception):
 
 
 class Missing(LearnerError):
-    """The function does not exist, or is still a stub."""
+    """The function does not exist, or is still a stub: `stub` says which one, as in "measure (offloading)"."""
 
     status: ExerciseStatus = "missing"
+
+    def __init__(self, message: str, stub: str = "") -> None:
+        super().__init__(message)
+        self.stub = stub
 
 
 class Undefined(LearnerError):

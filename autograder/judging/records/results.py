@@ -13,6 +13,9 @@ from typing import Any, TextIO
 from autograder.judging.records.status import ExerciseStatus, SubmissionStatus
 from autograder.wording import printable_json
 
+NOT_STORED = ("code", "case", "next_part")
+"""What of an exercise's result is only for the learner at the keyboard."""
+
 
 @dataclass
 class CheckResult:
@@ -44,6 +47,8 @@ class ExerciseResult:
     """Code of the shown call with every digit, for the learner at the keyboard; not stored."""
     case: str = ""
     """The shown call and what was compared, as JSON, for a page that makes it again; not stored."""
+    next_part: str = ""
+    """The first part that is not written, if all that is written is right, for a page that goes there; not stored."""
     grader_version: str = ""
     """Hash of everything that affects this exercise's points; a result with another hash is graded again."""
 
@@ -74,7 +79,7 @@ class SubmissionResult:
         """The result as plain data; docs/grading.md documents the keys."""
         exercises = [
             {
-                **{key: value for key, value in vars(one).items() if key not in ("code", "case")},
+                **{key: value for key, value in vars(one).items() if key not in NOT_STORED},
                 "checks": [dict(vars(check)) for check in one.checks],
                 "misconceptions": [*one.misconceptions],
             }

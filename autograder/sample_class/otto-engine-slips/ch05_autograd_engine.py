@@ -312,7 +312,8 @@ check("Tensor")  # core, 8 points
 # `concatenate(tensors, axis)` joins tensors along an axis, as `np.concatenate` joins their arrays, and records the
 # result. `tensors` is a list of one or more, each a `Tensor`, with shapes that differ at most along `axis`; sizes there
 # may be 0, and a negative `axis` counts from the end. A tensor may occur more than once, and some may require no
-# gradient. Each VJP returns an array in the shape of its parent.
+# gradient. Each VJP returns an array in the shape of its parent, however often it is called. The result's array is a
+# new one, and the caller may change its list afterwards.
 #
 # Chapter section: `backprop read ch05/concatenate`
 

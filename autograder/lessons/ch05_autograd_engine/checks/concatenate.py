@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise
-from autograder.lessons.ch05_autograd_engine.checks.code_cells import expect_answers, run
+from autograder.judging.checking.measured import shown_as
+from autograder.lessons.ch05_autograd_engine.checks.code_cells import check_program, expect_answers, normal
 from autograder.lessons.ch05_autograd_engine.checks.every_kind import check_every_kind
 from autograder.lessons.ch05_autograd_engine.checks.expressions import check_expression
 
 
 def check_joined(learner, reference, rng, shapes, axis, *, case):
-    """Check tensors a, b, c … of these shapes, joined along an axis."""
-    leaves = {name: rng.normal(size=shape) for name, shape in zip("abcd", shapes, strict=False)}
+    """Check tensors a, b, c … of these shapes, at most six, joined along an axis."""
+    leaves = {name: rng.normal(size=shape) for name, shape in zip("abcdef", shapes, strict=False)}
     check_expression(learner, reference, rng, f"concatenate([{', '.join(leaves)}], axis={axis})", leaves, case=case)
 
 
@@ -34,6 +35,8 @@ def test_other_axes(learner, reference, rng):
         check_joined(learner, reference, rng, [(2, 2), (2, 2)], axis, case=f"two square matrices, axis={axis}")
     for axis in (1, 2, -2, -3):
         check_joined(learner, reference, rng, [(2, 2, 2), (2, 2, 2)], axis, case=f"two cubes, axis={axis}")
+    for axis in (3, -1, -4):
+        check_joined(learner, reference, rng, [(2, 2, 2, 2)] * 2, axis, case=f"two arrays of four axes, axis={axis}")
 
 
 @exercise("concatenate")
@@ -43,6 +46,7 @@ def test_sizes_that_differ(learner, reference, rng):
     check_joined(learner, reference, rng, [(3,), (1,), (2,)], 0, case="3, 1 and 2 entries")
     check_joined(learner, reference, rng, [(2, 1), (2, 3), (2, 2)], 1, case="1, 3 and 2 columns")
     check_joined(learner, reference, rng, [(2, 3), (0, 3), (1, 3)], -2, case="2 rows, none and 1")
+    check_joined(learner, reference, rng, [(1,), (2,), (1,), (3,), (2,), (1,)], 0, case="six vectors")
 
 
 @exercise("concatenate")
@@ -62,10 +66,31 @@ def test_some_require_no_gradient(learner, reference, rng):
         leaves = leaves if "b" in listed else {"a": leaves["a"]}
         given = {"c": rng.normal(size=2)}
         check_expression(learner, reference, rng, f"concatenate([{listed}])", leaves, given=given)
-    arguments = ("y = concatenate([Tensor(a.data), Tensor(a.data)])", {"a": rng.normal(size=2)})
-    ask = ["y.data", "bool(y.requires_grad)", "len(y.edges)"]
-    expected = reference.scenario.run(*arguments, ask, {})
-    expect_answers(run(learner, *arguments, ask), expected, case="none requires one", **EXACT)
+    cases = {
+        "none requires one": "y = concatenate([Tensor(a.data), Tensor(a.data)])",
+        "one does": "y = concatenate([Tensor(a.data), a])",
+        "while Tensor.recording is False": "Tensor.recording = False\ny = concatenate([a, Tensor(a.data)])",
+    }
+    for case, code in cases.items():
+        ask = ["y.data", "len(y.edges)"] + ["bool(y.requires_grad)"] * ("recording" not in code)
+        check_program(learner, reference, code, normal(rng, "a"), ask, case=case)
+
+
+@exercise("concatenate")
+def test_kept_for_later(learner, reference, rng):
+    """The result's array is new, each VJP works more than once, and the caller changes the list afterwards."""
+    cases = {
+        "one tensor alone": "y = concatenate([a])",
+        "one that has entries": "y = concatenate([Tensor(np.ones(0)), a])",
+    }
+    for case, code in cases.items():
+        check_program(learner, reference, code, normal(rng, "a"), ["np.shares_memory(y.data, a.data)"], case=case)
+    leaves = {"a": rng.normal(size=1), "b": rng.normal(size=3)}
+    cases = {"the list is turned around afterwards": ["g"], "each VJP is called twice": ["g", "another g"]}
+    for case, names in cases.items():
+        asked = (leaves, normal(rng, *names, shape=4), len(names) == 1)
+        got = shown_as(lambda asked=asked: learner.scenario.joined_in_a_list(*asked), leaves | asked[1])
+        expect_answers(got, reference.scenario.joined_in_a_list(*asked), case=case, **EXACT)
 
 
 @exercise("concatenate")

@@ -81,6 +81,23 @@ def joined_in_states(submission: Any, axis: int, a: Any, b: Any, g: Any, states:
     return {"value": value, **found, "changed": _changed(before, arrays)}
 
 
+def joined_in_a_list(
+    submission: Any, leaves: Mapping[str, Any], upstream: Mapping[str, Any], turned: bool
+) -> dict[str, Any]:
+    """The gradients of joined leaves for each g of `upstream`; first the caller may turn its list around."""
+    tensors = _leaves(submission, _own(leaves))
+    listed = list(tensors.values())
+    y = submission.concatenate(listed)
+    there = [name for one in listed for name, tensor in tensors.items() if tensor is one]
+    found: dict[str, Any] = {"the list after the call": ", ".join(there)}
+    if turned:
+        listed.reverse()
+    for case, g in upstream.items():
+        _, gradients = _along_edges(submission, "concatenate", y, tensors, g, retain_graph=True)
+        found |= {f"d{name} for {case}": gradient for name, gradient in gradients.items()}
+    return found
+
+
 def _walked(
     submission: Any, expression: str, names: Mapping[str, Any], tensors: Mapping[str, Any], upstream: Any
 ) -> tuple[Any, dict[str, Any]]:
@@ -88,10 +105,19 @@ def _walked(
     with _explained(submission, [expression]):
         y = eval(expression, {**_names(submission), **names})
     _expect_tensor(submission, y, expression)
+    return _along_edges(submission, expression, y, tensors, upstream)
+
+
+def _along_edges(
+    submission: Any, expression: str, y: Any, tensors: Mapping[str, Any], upstream: Any, **how: bool
+) -> tuple[Any, dict[str, Any]]:
+    """The data of y and the gradients of these tensors; `how` is for the `backward` of an own tape."""
     sums: dict[str, Any] = dict.fromkeys(tensors)
     if has_its_own_tape(submission):
+        for tensor in tensors.values():
+            tensor.grad = None
         if tensors:
-            y.backward(upstream)
+            y.backward(upstream, **how)
         sums = {name: _as_floats(submission, tensors[name].grad, expression) for name in tensors}
         y, paths = submission.Tensor(y.data), []
     else:
