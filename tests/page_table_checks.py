@@ -13,7 +13,7 @@ for exercise, name, notebook in cases:
     start = time.perf_counter()
     got = check(lesson, exercise, notebook)
     first = got.get("message", got.get("error", "")).split("\n")[0]
-    row = [exercise, name, got.get("points"), got.get("misconception"), first]
+    row: object = [exercise, name, got.get("points"), got.get("misconception"), first]
     if whole:  # type: ignore[name-defined]  # noqa: F821
         from autograder.page.repair import repaired
 
