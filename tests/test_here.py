@@ -19,6 +19,7 @@ from autograder.authoring.release import release
 from autograder.authoring.tree import Course
 from autograder.collection import with_judge
 from autograder.judging.asking.here_run import CELL_SECONDS
+from autograder.judging.asking.variants_here import DEEPEST, shallow
 from autograder.judging.here import Checked, checked_here, graded_here
 from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
@@ -145,6 +146,21 @@ def test_memory_is_filled_once(seconds: float, times: int, monkeypatch: pytest.M
     assert min(len(checked.run.module.calls), 2) == times
     assert checked.result.message.startswith("forward raised MemoryError")
     assert all("MemoryError" in one.message for one in checked.result.checks if one.visible)
+
+
+def test_a_variant_calls_itself_to_a_small_depth() -> None:
+    """One of ch02's `Dual`, whose `+` called itself, ended Pyodide: readers were told that theirs calls itself."""
+
+    def deep(calls: int) -> int:
+        return calls and deep(calls - 1)
+
+    before = sys.getrecursionlimit()
+    with shallow():
+        assert deep(DEEPEST // 2) == 0
+        with pytest.raises(RecursionError):
+            deep(DEEPEST + 50)
+    assert sys.getrecursionlimit() == before
+    assert deep(DEEPEST + 50) == 0
 
 
 def test_a_cell_that_does_not_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
