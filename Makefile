@@ -13,7 +13,7 @@ PIP := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip --disa
 # Images of containers set it; each of the thousands of processes of a test would compile all of our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help learn setup grade test quick lint types unit pages health book page times accessibility browser page-table clean book-then-pages unit-then-health types-counted
+.PHONY: help learn setup grade test quick lint types unit pages health book page times accessibility browser page-table page-answers clean book-then-pages unit-then-health types-counted
 .DELETE_ON_ERROR:
 
 help:
@@ -119,6 +119,10 @@ accessibility: browser
 # Longer than CI has: each exercise of the pages, right and with two known mistakes, in the Python of a page and here.
 page-table: .venv/.all
 	PYTHONPATH=. $(BIN)/python tests/page_table.py book/_build/html/_static/page
+
+# The answers in a folder, FOLDER/LESSON/*.py, as tests/page_answers.py says: a page's cards beside `backprop check`.
+page-answers: .venv/.all
+	PYTHONPATH=. $(BIN)/python tests/page_answers.py $(ANSWERS) book/_build/html/_static/page
 
 # What was judged well in the last week, and has not changed, is not judged again: a fresh clone judges everything.
 health: .venv/.all

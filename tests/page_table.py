@@ -24,10 +24,11 @@ from autograder.places import Places
 FOLDER = Path(__file__).parent
 IN_CPYTHON = """import sys
 sys.path.insert(0, sys.argv[1])
-found, told = open(sys.argv[2]).read(), print
+found, told, whole = open(sys.argv[2]).read(), print, False
 exec(open(sys.argv[3]).read())
 """
-Row = list[Any]
+Row = Any
+"""A result: a list, or a card."""
 
 
 def cases_of(course: Course, slug: str) -> list[list[str]]:

@@ -19,7 +19,8 @@ from autograder.authoring.release import release
 from autograder.authoring.tree import Course
 from autograder.collection import with_judge
 from autograder.judging.asking.here_run import CELL_SECONDS
-from autograder.judging.here import graded_here
+from autograder.judging.asking.variants_here import DEEPEST, shallow
+from autograder.judging.here import Checked, checked_here, graded_here
 from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
 from autograder.submission import Submission, parse_submission
@@ -130,6 +131,36 @@ def test_a_call_has_three_times_its_seconds(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("autograder.judging.asking.here_run.limited", noted)
     _graded(_with(), "forward")
     assert given == {CELL_SECONDS, 3 * LESSON.exercise("forward").seconds}
+
+
+@pytest.mark.parametrize(("seconds", "times"), [(0.0, 1), (60.0, 2)], ids=["a loop fills it", "one case is too large"])
+def test_memory_is_filled_once(seconds: float, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop that filled the memory of a page filled it again for each check."""
+    source = "calls = []\n\n\ndef forward(a, b, c):\n    calls.append(a)\n    raise MemoryError\n"
+    monkeypatch.setattr("autograder.judging.asking.here_run.FILLING_SECONDS", seconds)
+
+    def use(judge: Judge) -> Checked:
+        return checked_here(judge, Submission.of_cells("page", [source]), "forward")
+
+    checked = with_judge(LESSON, use)
+    assert min(len(checked.run.module.calls), 2) == times
+    assert checked.result.message.startswith("forward raised MemoryError")
+    assert all("MemoryError" in one.message for one in checked.result.checks if one.visible)
+
+
+def test_a_variant_calls_itself_to_a_small_depth() -> None:
+    """One of ch02's `Dual`, whose `+` called itself, ended Pyodide: readers were told that theirs calls itself."""
+
+    def deep(calls: int) -> int:
+        return calls and deep(calls - 1)
+
+    before = sys.getrecursionlimit()
+    with shallow():
+        assert deep(DEEPEST // 2) == 0
+        with pytest.raises(RecursionError):
+            deep(DEEPEST + 50)
+    assert sys.getrecursionlimit() == before
+    assert deep(DEEPEST + 50) == 0
 
 
 def test_a_cell_that_does_not_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

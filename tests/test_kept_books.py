@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +89,13 @@ def test_only_whole_books_of_releases_lie_beside_the_checks(
     monkeypatch.setenv(SLIP_SECONDS, "few")
     with pytest.raises(AuthoringError, match=f"{SLIP_SECONDS} is 'few': set it to a number of seconds, or not at all"):
         release(Course.at(), tmp_path / "none", [LESSON.slug], say=lambda line: None)
+
+
+def test_what_is_installed_does_not_depend_on_what_is_imported() -> None:
+    """setuptools, which PyTorch imports, puts its own copies of packages on the path: books were written twice."""
+    program = "from autograder.authoring.state import installed; import sys; sys.stdout.write(installed())"
+    before, after = (
+        subprocess.run([sys.executable, "-c", first + program], capture_output=True, text=True, check=True).stdout
+        for first in ("", "import setuptools; ")
+    )
+    assert before == after

@@ -44,6 +44,9 @@ TIMES_LONGER, LEAST_SECONDS = 50, 0.2
 """A change that takes so many times as long as the solution, and at least so much processor time, is endless."""
 HARM_TIMES, HARM_SECONDS = 20, 2.0
 """A mistake in a helper that makes a check take so many times as long, and so much processor time, does harm."""
+BETWEEN_COLLECTIONS = 20
+"""Garbage is collected after so many times the processor time of the last collection: at each exercise, collections
+took a sixth of ch02's book."""
 SECONDS = 60.0
 """What a call is said to have; our own functions have no limit of their own."""
 
@@ -142,6 +145,8 @@ class SameAnswers:
         """By id of a check: its processor time with the solution."""
         self._of_right: dict[str, tuple[Record, Parts]] = {}
         """By id of a check: what it saw of the solution, and the solution's parts that it reached."""
+        self._next_collection = 0.0
+        """Processor time from which on garbage is collected."""
         self._changed: WeakKeyDictionary[LocalRun, Parts | None] = WeakKeyDictionary()
         """The parts that a run's edits change, of runs that have reached none of them yet."""
 
@@ -244,7 +249,11 @@ class SameAnswers:
         """Forget what checks saw of other answers than the solution's: those of one exercise are no use to another."""
         self._records = {key: one for key, one in self._records.items() if self._right.get(key[0], [b""])[-1] == key[1]}
         gc.unfreeze()
-        gc.collect()
+        began = time.process_time()
+        if began >= self._next_collection:
+            gc.collect()
+            ended = time.process_time()
+            self._next_collection = ended + BETWEEN_COLLECTIONS * (ended - began)
 
     def observe(
         self, items: list[pytest.Item], run: Run, *, enough: Callable[[Record], bool] | None = None

@@ -19,7 +19,9 @@ RUN = ("autograder", "course", "solutions", "exercises", "pyproject.toml", "cons
 @cache
 def installed() -> str:
     """The interpreter, the machine, and every installed package with its version, one a line."""
-    packages = sorted(f"{one.name} {one.version}" for one in importlib.metadata.distributions())
+    # setuptools, which PyTorch imports, puts a folder with copies of packages on the path: nothing of ours sees them
+    path = [folder for folder in sys.path if Path(folder).name != "_vendor"]
+    packages = sorted(f"{one.name} {one.version}" for one in importlib.metadata.distributions(path=path))
     return "\n".join([sys.version, platform.platform(), *packages])
 
 

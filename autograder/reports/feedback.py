@@ -13,7 +13,7 @@ from autograder.judging.records.status import EXCUSED
 from autograder.learning.order import short_name
 from autograder.reports.safety import printable
 from autograder.sections import where_to_read
-from autograder.wording import clean, counted, in_points, points_in_words
+from autograder.wording import clean, in_points, points_in_words
 from course.syllabus import Exercise, Lesson
 
 GLYPHS = {"passed": ("✓", "green"), "partial": ("◐", "yellow"), "missing": ("·", "dim")}
@@ -68,8 +68,6 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
     listed = _listed(lesson, exercise)
     tier = listed.tier if listed else ""
     status = "" if exercise.status == "passed" else exercise.status + ("  (stretch)" if tier == "stretch" else "")
-    if exercise.status == "partial":
-        status += f"  {sum(check.passed for check in exercise.checks)} of {counted(len(exercise.checks), 'check')} pass"
     screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
     if not _is_right_or_empty(exercise):
         _print_indented(screen, printable(exercise.message))

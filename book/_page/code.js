@@ -8,12 +8,12 @@ export class Code {
   // `still`: the element with the page's code; `key`: names the draft; `run`: called for Ctrl+Enter; `words`: the edit
   // button's text without a draft, and with one.
   constructor(still, key, label, run, words) {
-    Object.assign(this, { still, key: draftKey(key), label, run, words, compared: false, isAnew: () => false, whenOpened: () => {} });
+    Object.assign(this, { still, key: draftKey(key), label, run, words, compared: null, isAnew: () => false, whenOpened: () => {} });
     this.original = still.querySelector("pre").textContent.replace(/\n$/, "");
     this.page = contentOf(still.querySelector("pre"));
     const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
     this.write = button("", () => this.open());
-    this.comparing = button("", () => this.compare(!this.compared));
+    this.comparing = button("", () => this.compare(this.compared ? null : this.base));
     this.resetting = button("Reset", () => this.reset());
     this.formerKeys = formerKeys(this.key);
     this.undoing = button("Undo", () => this.undo());
@@ -35,8 +35,10 @@ export class Code {
   buttons() {
     this.write.hidden = Boolean(this.editor);
     this.write.textContent = this.words[Number(this.changed)];
-    this.comparing.hidden = !this.changed && !this.compared;
-    this.comparing.textContent = this.compared ? "Hide changes" : "Show changes";
+    const compared = Boolean(this.compared);
+    this.comparing.hidden = !this.changed && !compared;
+    const [, since] = compared ? this.compared : this.base;
+    this.comparing.textContent = `${compared ? "Hide" : "Show"} changes${since}`;
     this.resetting.hidden = !this.changed && !this.isAnew() && !taken(this.key);
     this.undoing.hidden = !formers(this.key).length;
     const said = setAside(this.key) ? SET_ASIDE : [this.key, ...this.formerKeys].map(problem).find(Boolean) ?? "";
@@ -45,6 +47,9 @@ export class Code {
 
   get text() { return this.editor?.text ?? read(this.key) ?? this.original; }
   get changed() { return this.text !== this.original; }
+  // What changes are shown against, with the button's words for it: the text that last passed, or was last checked, while the
+  // page is open; where the reader has not written on since, the page's own.
+  get base() { return [this.passed, this.checked].find((one) => one && one[0] !== this.text) ?? [this.original, ""]; }
   get draft() { return this.changed ? this.text : null; }
 
   showDraft() {
@@ -76,14 +81,21 @@ export class Code {
     this.editor.focus();
   }
 
-  // Show or hide the reader's changes to the page's code; the library for it is loaded on the first use.
-  async compare(shown) {
+  // Show the reader's changes to a `base`, or hide them; the library for it is loaded on the first use.
+  async compare(base) {
     await this.open();
     if (!this.editor) return;
-    await this.editor.compare(shown ? this.original : null);
-    this.compared = shown;
+    await this.editor.compare(base?.[0] ?? null);
+    this.compared = base;
     this.buttons();
     this.comparing.focus();
+  }
+
+  // The text as it is was checked.
+  wasChecked(passed) {
+    this.checked = [this.text, " since the check"];
+    if (passed) this.passed = [this.text, " since it passed"];
+    this.buttons();
   }
 
   // Mark a line of the editor, now or when it opens; null removes the mark, and so does typing.
@@ -99,14 +111,14 @@ export class Code {
 
   // `focus`: whether the keyboard's focus moves here, as after a click.
   async reset(focus = true) {
-    if (this.compared) await this.compare(false);
+    if (this.compared) await this.compare(null);
     deleteAside(this.key);
     this.replace(replacing(this.key, null, this.draft), focus);
   }
 
   // Swap the text with the one that it replaced.
   async undo() {
-    if (this.compared) await this.compare(false);
+    if (this.compared) await this.compare(null);
     if (formers(this.key).length) this.replace(undoing(this.key, this.draft));
   }
 

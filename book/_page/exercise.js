@@ -211,6 +211,7 @@ export class Exercise {
     }
     this.former.hidden = true;
     this.card.prepend(this.former);
+    this.codes.forEach((code) => code.wasChecked(found.status === "passed"));
     this.count(found.misconception);
     this.keep(found);
     if (!quiet) this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(Math.min(found.points, this.of), this.of)}. ${withoutBackticks(found.message.split("\n")[0])}`;

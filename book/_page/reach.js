@@ -1,5 +1,5 @@
 // Fixes of the theme for readers who use a keyboard or a screen reader.
-const WIDE = ".katex-display, figure, .pst-scrollable-table-container, .highlight pre, .cell_output, .cell_output pre, .exercise-card, .exercise-card pre";
+const WIDE = ".katex-display, figure, .pst-scrollable-table-container, .highlight pre, .cell_output, .cell_output pre, .cell_output .text_html > *, .exercise-card, .exercise-card pre";
 
 // Make elements focusable while they scroll horizontally, so that keys can scroll them.
 export function reachable(within = document) {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from axe import PROGRAM
-from book_axe import RECORD, findings, pages_of
+from book_axe import RECORD, SETTLED, findings, pages_of
 from live_pages import Server
 from widget_pages import SOURCE, Browser
 
@@ -28,6 +28,22 @@ KINDS = ("index", "ch10_activation_memory", "teach_class", "bibliography", "geni
 def test_a_page_has_no_fault(chromium: Browser, server: Server, page: str) -> None:
     site = f"http://127.0.0.1:{server.server_address[1]}"
     assert list(findings(chromium, site, f"{page}.html")) == []
+
+
+SCROLLING = """[...document.querySelectorAll('article *')].filter((one) =>
+  /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1 && one.clientWidth
+  && !one.matches('[tabindex]') && !one.querySelector('a[href], button, input, select, textarea, summary, [tabindex]'))
+  .map((one) => one.outerHTML.slice(0, 80))"""
+"""What keys cannot scroll."""
+
+
+def test_keys_reach_all_that_scrolls_on_a_phone(chromium: Browser, server: Server, built_book: Path) -> None:
+    """A picture that a cell returns was wider than a phone, in a box that only fingers could scroll."""
+    site, found = f"http://127.0.0.1:{server.server_address[1]}", {}
+    for page in sorted(built_book.glob("ch*.html")):
+        chromium.open(f"{site}/{page.name}", 390)
+        found[page.name] = chromium.js(f"{SETTLED}.then(() => {SCROLLING})")
+    assert {name: boxes for name, boxes in found.items() if boxes} == {}
 
 
 def test_faults_of_each_impact_are_found(chromium: Browser, tmp_path: Path) -> None:

@@ -73,6 +73,34 @@ def test_changes_are_shown_when_somebody_asks(reader: Reader) -> None:
     assert "NotImplementedError" in reader.text(reader.exercise("relu_vjp", ".cm-content"))
 
 
+def test_changes_are_those_since_the_check_and_since_the_pass(reader: Reader, emptied: None) -> None:
+    """A reader who has written on wants to see that, not again how the answer differs from the stub."""
+    reader.visit(PAGE)
+    relu = reader.exercise("relu_vjp")
+    deleted = reader.exercise("relu_vjp", ".cm-deletedChunk")
+
+    def shown_as(since: str) -> str:
+        reader.press(relu, f"Show changes{since}")
+        reader.until(f"Boolean(document.querySelector({deleted!r}))")
+        found = reader.text(deleted)
+        reader.press(relu, f"Hide changes{since}")
+        reader.until(f"!document.querySelector({deleted!r})")
+        return found
+
+    wrong = RIGHT.replace("x > 0", "x >= 0")
+    assert wrong != RIGHT
+    reader.fill(relu, wrong)
+    reader.checked("relu_vjp")
+    assert "NotImplementedError" in shown_as("")  # nothing was written since
+    reader.fill(relu, RIGHT)
+    assert "x >= 0" in shown_as(" since the check")
+    reader.checked("relu_vjp")
+    reader.until(f"document.querySelector({reader.exercise('relu_vjp')!r}).dataset.status === 'passed'")
+    assert "x >= 0" not in shown_as("")
+    reader.fill(relu, RIGHT.replace("x > 0", "x < 0"))
+    assert "x > 0" in shown_as(" since it passed")
+
+
 def test_the_side_bar_says_how_far_one_is_on_every_page(reader: Reader) -> None:
     reader.visit(PAGE)
     result = json.dumps({"status": "passed", "points": 2, "of": 2, "best": 2})

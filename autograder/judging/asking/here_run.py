@@ -26,6 +26,8 @@ from autograder.worker.time_limit import limited
 SLOWER = 3
 """A browser's Python has so many times an exercise's seconds for a call, within the two limits below."""
 LEAST_SECONDS, MOST_SECONDS = 10.0, 40.0
+FILLING_SECONDS = 2.0
+"""A call that runs out of memory after so much processor time has filled it, and would fill it again for each case."""
 CELL_SECONDS = 10.0
 """Time for a cell to define its functions."""
 _missing = MissingPackages([])
@@ -53,6 +55,8 @@ class HereRun(LocalRun):
         self.problems: list[CellProblem] = []
         self.slow: dict[str, str] = {}
         """As in `SubmissionProcess`."""
+        self._filled: dict[str, Answer] = {}
+        """By function, the answer of the call that has filled the memory."""
         self.name = submission.module
         self.source = SourceText(submission, self.problems)
         seed()  # as a worker does, so that random answers are the same
@@ -79,8 +83,13 @@ class HereRun(LocalRun):
             self.problems.append(_problem(cell, read_failure(failure.as_data()), cells))
 
     def ask(self, request: Call, seconds: float) -> Answer:
-        """As `LocalRun.ask`, within a time limit; raises `TimedOut`, at once if an earlier call of the function did."""
-        most = min(MOST_SECONDS, max(LEAST_SECONDS, SLOWER * seconds))
+        """As `LocalRun.ask`, within a time limit; raises `TimedOut`, at once if an earlier call of the function did.
+
+        A function whose call has filled the memory is not called again, either: it has the same answer at once.
+        """
+        if (filled := self._filled.get(called(request))) is not None:
+            return filled
+        most, began = min(MOST_SECONDS, max(LEAST_SECONDS, SLOWER * seconds)), time.process_time()
         with in_modules(self.name, self.module), limited(most) as limit:
             answer = super().ask(request, seconds)
         if limit.passed:
@@ -88,6 +97,8 @@ class HereRun(LocalRun):
             within = f"{most:g} second{'s' * (most != 1)}"
             self._ended[name] = TimedOut(f"{name} did not return within {within}. It was at {limit.where}.")
             raise self._ended[name]
+        if time.process_time() - began >= FILLING_SECONDS and _is_out_of_memory(answer):
+            self._filled[called(request)] = answer
         return answer
 
     def notes(self, exercise: str, shown: str) -> str:
@@ -95,6 +106,11 @@ class HereRun(LocalRun):
         kept_out = "" if f"{exercise} is not defined: cell" in shown else self.source.kept_out(exercise)
         newer = self.source.newer_than_graded(exercise, shown)
         return " ".join(filter(None, [newer, *slow_in_words(self.slow), kept_out]))
+
+
+def _is_out_of_memory(answer: Answer) -> bool:
+    failure = answer.get("failure")
+    return isinstance(failure, dict) and failure.get("kind") == MemoryError.__name__
 
 
 @contextmanager

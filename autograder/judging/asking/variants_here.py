@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from autograder.judging.asking.here_run import HereRun
@@ -24,8 +26,24 @@ from autograder.worker.variants import Variants
 
 SLOWER = 3
 """A browser's Python has so many times a variant's seconds."""
+DEEPEST = 200
+"""Calls of a variant within each other. An operator that calls itself fills a browser's stack before it reaches
+Python's own limit, and ends the page's Python."""
 MOST_SECONDS = 100.0
 """Seconds for all variants of one exercise, far beyond what their calls take."""
+
+
+@contextmanager
+def shallow() -> Iterator[None]:
+    """Inside, at most `DEEPEST` calls of Python functions are within each other."""
+    before, depth, frame = sys.getrecursionlimit(), 0, sys._getframe()
+    while frame.f_back is not None:
+        depth, frame = depth + 1, frame.f_back
+    sys.setrecursionlimit(min(before, depth + DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 class VariantsHere(LocalRun):
@@ -105,14 +123,15 @@ class VariantsHere(LocalRun):
         self._ended.clear()
         self._dispatcher.objects.clear()
         try:
-            self._dispatcher.program = self._variants.run(changes, SLOWER * seconds, traced)
+            with shallow():
+                self._dispatcher.program = self._variants.run(changes, SLOWER * seconds, traced)
         except BaseException as error:
             return failure(error).as_data()
         return None
 
     def _answered(self, request: Call) -> Answer:
         try:
-            with self._variants.limited():
+            with self._variants.limited(), shallow():
                 return super().ask(request, 0.0)
         except TooLong as error:
             return {"failure": failure(error).as_data()}
