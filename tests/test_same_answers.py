@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -47,7 +49,12 @@ def test_what_is_looked_up_is_what_the_check_would_see(monkeypatch: pytest.Monke
         assert first < len(runs) * len(items)
         assert [[record_as_data(record) for record in same.observe(items, run)] for run in runs] == alone
         assert len(ran) - first < first / 2
+        gone = _garbage()
         same.forget_wrong()
+        assert gone() is None, "what was kept of wrong answers may be part of a cycle"
+        kept = _garbage()
+        same.forget_wrong()
+        assert kept() is not None, "where nothing was kept, no garbage is looked for"
         counts = [len(ran)]
         for run in runs[:2]:
             same.observe(items, run)
@@ -57,6 +64,13 @@ def test_what_is_looked_up_is_what_the_check_would_see(monkeypatch: pytest.Monke
         assert not same.answers_as_right(items, runs[1])
 
     with_judge(LESSON, use, only=EXERCISE, by_the_book=False)
+
+
+def _garbage() -> weakref.ref[Any]:
+    """A cycle to which nothing else refers."""
+    cycle = type("Cycle", (), {})  # a class refers to itself
+    gc.freeze()  # as what is kept is, or any collection would find it
+    return weakref.ref(cycle)
 
 
 def test_a_change_that_a_timer_ended_is_not_in_the_book() -> None:
