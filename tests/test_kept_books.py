@@ -48,6 +48,14 @@ def test_a_book_is_written_once(written: list[float], tmp_path: Path, monkeypatc
     assert len(list((tmp_path / "kept").glob("*.book"))) == 3
 
 
+def test_a_whole_book_serves_where_a_shorter_search_would_do(written: list[float]) -> None:
+    """Formerly tests and the book's build wrote one of ch07 each, half a minute of processor time."""
+    whole = kept_books.read_kept(LESSON, slip_seconds=MOST_SECONDS).version
+    assert kept_books.read_kept(LESSON, slip_seconds=1).version == whole
+    assert kept_books.read_kept(LESSON, slip_seconds=0).version != whole, "it has no slips"
+    assert written == [1, MOST_SECONDS, 0]
+
+
 def test_other_packages_write_another_book(written: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     before = kept_books.read_kept(LESSON, slip_seconds=1).version
     monkeypatch.setattr(kept_books, "installed", lambda: "another Python")

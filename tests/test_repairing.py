@@ -22,6 +22,7 @@ from autograder.judging.checking.plugin import identify
 from autograder.judging.explaining.mended import NOT_MENDED, Mended
 from autograder.judging.explaining.own_code import OwnCode
 from autograder.judging.records.results import ExerciseResult
+from autograder.judging.repairs import REPAIRS
 from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.submission import Submission
@@ -232,7 +233,7 @@ def test_points_and_hidden_checks_are_those_without_a_repair(of_many: bool, monk
     """A worker serves one process at a time, and the variants have one of their own before the hidden checks."""
     source = REPAIRABLE["ch03_accumulation", "bias_gradient"][0][0]
     (repaired,) = graded("ch03_accumulation", "bias_gradient", source, of_many=of_many)
-    monkeypatch.setattr(repairs_of_answers, "repairs_of", lambda *_: {})
+    monkeypatch.setenv(REPAIRS, "0")
     (plain,) = graded("ch03_accumulation", "bias_gradient", source, of_many=of_many)
     assert "every visible case passes" in repaired.message
     assert "every visible case passes" not in plain.message

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 from typing import Any, cast
 
 import pytest
@@ -47,7 +49,12 @@ def test_what_is_looked_up_is_what_the_check_would_see(monkeypatch: pytest.Monke
         assert first < len(runs) * len(items)
         assert [[record_as_data(record) for record in same.observe(items, run)] for run in runs] == alone
         assert len(ran) - first < first / 2
+        gone = _garbage()
         same.forget_wrong()
+        assert gone() is None, "what was kept of wrong answers may be part of a cycle"
+        kept = _garbage()
+        same.forget_wrong()
+        assert kept() is not None, "where nothing was kept, no garbage is looked for"
         counts = [len(ran)]
         for run in runs[:2]:
             same.observe(items, run)
@@ -61,12 +68,28 @@ def test_what_is_looked_up_is_what_the_check_would_see(monkeypatch: pytest.Monke
 
 def test_garbage_is_collected_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     """A collection at each exercise took a sixth of the time of ch02's book."""
-    collected: list[int] = []
-    monkeypatch.setattr("gc.collect", lambda: collected.append(sum(range(100_000))))
+    clock, collected = [0.0], list[float]()
+
+    def collect() -> None:
+        collected.append(clock[0])
+        clock[0] += 0.1
+
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(gc, "collect", collect)
     same = SameAnswers(cast("Any", None))
-    for _ in range(5):
+    for _ in range(6):
+        same._records["a check", b"a wrong answer"] = Record()
         same.forget_wrong()
-    assert len(collected) == 1
+        assert not same._records
+        clock[0] += 0.5
+    assert collected == [0.0, pytest.approx(2.1)], "the second after twenty times the first"
+
+
+def _garbage() -> weakref.ref[Any]:
+    """A cycle to which nothing else refers."""
+    cycle = type("Cycle", (), {})  # a class refers to itself
+    gc.freeze()  # as what is kept is, or any collection would find it
+    return weakref.ref(cycle)
 
 
 def test_a_change_that_a_timer_ended_is_not_in_the_book() -> None:

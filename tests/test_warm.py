@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Command, run_module, warm_commands
+from repairable import GUIDED
 from warm import FORKS
+
+from autograder.judging.repairs import REPAIRS
 
 pytestmark = pytest.mark.slow
 
@@ -60,3 +66,43 @@ def test_what_python_reads_when_it_starts_takes_a_new_process() -> None:
     assert warm is not None
     assert warm.suits({**os.environ, "BACKPROP_SALT": "a salt"})
     assert not any(warm.suits({**os.environ, name: "1"}) for name in ("PYTHONPATH", "LC_ALL", "OMP_NUM_THREADS2"))
+
+
+ASKS_FOR_ITS_ZYGOTE = """
+def relu_vjp(g, x):
+    pid = "self"
+    for _ in range(3):
+        pid = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]
+    raise ValueError(f"zygote {pid}")
+"""
+"""The parent of its process is the worker, whose parent is the launcher, whose parent is the zygote."""
+
+
+def _results(folder: Path) -> Any:
+    """By student: the results that are the same in each run."""
+    found = {file.parent.name: json.loads(file.read_text()) for file in folder.glob("students/*/*.json")}
+    for exercise in (exercise for result in found.values() for exercise in result["exercises"]):
+        del exercise["seconds"]
+    return found
+
+
+@forked
+def test_a_forked_nursery_does_what_a_new_one_does(backprop: Command, tmp_path: Path) -> None:
+    """It has the environment of its command, and shares no more than zygotes with that of another command."""
+    for student, source in {"ann": ASKS_FOR_ITS_ZYGOTE, "ben": f"import numpy as np\n{GUIDED}"}.items():
+        (tmp_path / "class" / student).mkdir(parents=True)
+        (tmp_path / "class" / student / "ch06_vjps.py").write_text(source, encoding="utf-8")
+    done, found, zygotes = list[Any](), list[str](), list[set[str]]()
+    for number, (is_cold, repairs) in enumerate([(True, "1"), (False, "1"), (False, "0")]):
+        options = "--isolation", "process", "--out", f"results{number}"
+        done.append(backprop("grade", "class", *options, env={REPAIRS: repairs}, cold=is_cold))
+        results = _results(tmp_path / f"results{number}")
+        zygotes.append(set(re.findall(r"zygote \d+", said := json.dumps(results))))
+        found.append(re.sub(r"zygote \d+", "zygote", said))
+    cold, warm, unrepaired = (re.sub(r"results\d|[\d.]+/s", "", repr(vars(one) | {"args": ""})) for one in done)
+    assert warm == cold == unrepaired
+    assert found[0] == found[1]
+    assert zygotes[0] != zygotes[1] == zygotes[2]
+    assert len(zygotes[0]) == len(zygotes[1]) == 1
+    assert "every visible case passes" in found[1]
+    assert "every visible case passes" not in found[2]

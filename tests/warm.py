@@ -58,7 +58,7 @@ class Warm:
                 stdout=subprocess.PIPE,  # of the same kind as that of the commands
                 stderr=subprocess.PIPE,
                 cwd=SERVER.parent,
-                env={**self.env, **{name: given[name] for name in ("PATH", "HOME") if name in given}},
+                env={**self.env, **{name: given[name] for name in ("PATH", "HOME", "TMPDIR") if name in given}},
                 pass_fds=[theirs.fileno()],
                 text=True,
             )

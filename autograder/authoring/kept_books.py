@@ -1,7 +1,8 @@
 """Answer books, kept in the checkout's `.cache`: releases, the book's build and tests need the same ones.
 
 Writing one takes up to a minute. It is kept under a hash of everything that decides its content, so all processes that
-need it share it, and later ones do as long as nothing has changed.
+need it share it, and later ones do as long as nothing has changed. A whole book serves where a shorter search for slips
+would do.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from filelock import FileLock
 
 from autograder.answerbook.book import AnswerBook
 from autograder.authoring import answer_books
+from autograder.authoring.answer_books import MOST_SECONDS
 from autograder.authoring.state import installed
 from autograder.judging.version import grader_version, with_imports
 from autograder.places import ROOT, Places
@@ -29,13 +31,17 @@ def kept_book(lesson: Lesson, places: Places | None = None, *, slip_seconds: flo
     """The content of a lesson's answer book, read from the cache, or written and cached if it is not there.
 
     Args:
-        slip_seconds: processor time for trying the slips of an exercise; with 0 the book has none.
+        slip_seconds: processor time for trying the slips of an exercise; with 0 the book has none. A whole book that is
+            kept already is read in the place of one with fewer.
 
     Raises:
         CheckError: the checks cannot be collected, or reject the solution.
         OSError: the book cannot be kept.
     """
-    file = FOLDER / f"{lesson.slug}-{_key(lesson.slug, slip_seconds)}.book"
+    file = _file(lesson.slug, slip_seconds)
+    whole = _file(lesson.slug, MOST_SECONDS)
+    if slip_seconds and whole.is_file():
+        file = whole
     FOLDER.mkdir(parents=True, exist_ok=True)
     with FileLock(file.with_suffix(".lock")):
         if not file.is_file():
@@ -51,6 +57,10 @@ def kept_book(lesson: Lesson, places: Places | None = None, *, slip_seconds: flo
 def read_kept(lesson: Lesson, *, slip_seconds: float) -> AnswerBook:
     """`kept_book`, read."""
     return AnswerBook.from_bytes(kept_book(lesson, slip_seconds=slip_seconds))
+
+
+def _file(slug: str, slip_seconds: float) -> Path:
+    return FOLDER / f"{slug}-{_key(slug, slip_seconds)}.book"
 
 
 def _key(slug: str, slip_seconds: float) -> str:

@@ -247,8 +247,11 @@ class SameAnswers:
 
     def forget_wrong(self) -> None:
         """Forget what checks saw of other answers than the solution's: those of one exercise are no use to another."""
+        before = len(self._records)
         self._records = {key: one for key, one in self._records.items() if self._right.get(key[0], [b""])[-1] == key[1]}
         gc.unfreeze()
+        if len(self._records) == before:  # as in health rules, which keep no answers
+            return
         began = time.process_time()
         if began >= self._next_collection:
             gc.collect()

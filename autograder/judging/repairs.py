@@ -5,6 +5,7 @@ The variants run in a process of their own; in a page, `repair_here` has one exe
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -26,6 +27,9 @@ from course.syllabus import Exercise
 PROCESSOR_SECONDS = 20.0
 """Processor time of all processes that run the variants of one exercise, far beyond what their calls take."""
 
+REPAIRS = "BACKPROP_REPAIRS"
+"""The variable that is 0 where no repair is looked for, because only the points of a class are wanted."""
+
 MOST_GIVEN_UP = 2
 """After so many methods of one class that nothing repairs, its others are left as they are."""
 
@@ -33,7 +37,7 @@ MOST_GIVEN_UP = 2
 def repairs_of(
     judge: Repairing, submission: Submission, visible: Mapping[str, Observed], runs: SubmissionRuns
 ) -> dict[str, Mended]:
-    """For each exercise that is wrong on visible inputs, what is said of its repair.
+    """For each exercise that is wrong on visible inputs, what is said of its repair; nothing if `REPAIRS` is 0.
 
     An exercise that calls another wrong one is not repaired, nor is one if judging the submission has taken too long.
     Where nothing repairs a class, or `MOST_GIVEN_UP` of its methods, its others are not repaired either: they run the
@@ -43,6 +47,8 @@ def repairs_of(
     Args:
         visible: what was seen on visible inputs, by exercise.
     """
+    if os.environ.get(REPAIRS) == "0":
+        return {}
     code = cache(lambda: OwnCode(submission))
     wrong = [name for name, seen in visible.items() if any(not record.passed for record in seen.records)]
     found: dict[str, Mended] = {}

@@ -19,9 +19,9 @@ def measured(n: int, h: int, f: int, experts: int, k: int, router: bool, trained
 
     x = torch.randn(n, h, dtype=dtype, requires_grad=True) * 1.0
     shapes = (experts, h, f), (experts, h, f), (experts, f, h)
-    weights = [parameter(h, experts, trained=router), *(parameter(*shape, trained=trained) for shape in shapes)]
+    gate, up, down = (parameter(*shape, trained=trained) for shape in shapes)
     with SavedTensorMeter() as meter:
-        expert_layer(x, *weights, k)
+        expert_layer(x, parameter(h, experts, trained=router), gate, up, down, k)
     return meter.bytes
 
 
