@@ -154,7 +154,7 @@ function sentence({ target }, { levels }, runs) {
   const { straight, clipped } = by;
   if (by.true.kind === "stuck") said.push("A small change of w changes no level, so the true gradient is 0. ");
   const last = straight.points.at(-1);
-  if (straight.kind === "jumps") said.push("Straight-through pulls w across a riser, then back: it descends no loss, and the value jumps forever. ");
+  if (straight.kind === "jumps") said.push("Straight-through pulls w across a riser, then back, and the value jumps forever. ");
   else if (straight.kind === "runs") said.push(`The target lies beyond the last level. Straight-through pushes w on, to ${number(last.w)} by now, and the value cannot follow. `);
   else if (straight.kind === "arrived") said.push("The target is a level, so straight-through arrives, and its gradient ends with the error. ");
   else said.push(`Straight-through passes ${number(last.gradient)} on, as if the value moved with w. `);
