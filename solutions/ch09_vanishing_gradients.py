@@ -207,7 +207,8 @@ def healthy_mlp(n_in, n_out, depth=30, width=64):
 #   `(-1, 1)` the absolute value.
 # - The weights are independent random numbers with mean 0 and the given `variance`, which may be 0. The biases are 0.
 #   Half of the `z` are negative.
-# - The gradient that arrives, dL/doutput, is random too and independent of the weights.
+# - The entries of the gradient that arrives, dL/doutput, are independent random numbers with mean 0, independent of the
+#   weights too.
 #
 # Return rms(dL/dx) / rms(dL/doutput), a Python float, as the chapter predicts it for wide layers. (A block that you
 # draw at random, some hundreds of units wide, is within a few percent of it.)
