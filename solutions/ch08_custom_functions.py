@@ -130,7 +130,8 @@ class GELUTanh(torch.autograd.Function):
 # `ISRUBackward.apply` gives. `ISRUBackward.backward(ctx, gg)` gets the upstream gradient of dx, and returns two
 # gradients: that of `g`, then that of `x`.
 #
-# - Any shape; finite for inputs as large as ±1000, in both derivatives.
+# - Any shape. For inputs as large as ±1000, both derivatives are finite and within 1 % of the exact values, in float32
+#   too.
 # - Between `forward` and `backward`, `x` is kept and nothing else: its own bytes, no copy.
 # - With `create_graph=True`, `x` and `g` wait for the double backward, and no other tensor: no temporary of either
 #   pass, and nothing in an attribute. A single `Function` keeps more, because autograd records each operation of its

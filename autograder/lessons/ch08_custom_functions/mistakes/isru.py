@@ -43,6 +43,13 @@ isru_first_term_only = mistake(
     "1/√(1 + x²).",
     where="ISRUBackward",
 )
+isru_slope_of_the_result = mistake(
+    "ISRU",
+    {RULE: "y = x * torch.rsqrt(1 + x * x)\nreturn g * (1 - y * y) ** 1.5"},
+    says="The slope is (1 − y²) to the power 3/2, but far out y² is almost 1, and the difference loses its digits: at "
+    "x = 1000, float32 leaves an error of 10 %. Compute the slope from 1 + x².",
+    where="ISRUBackward",
+)
 isru_without_g = mistake(
     "ISRU",
     {RULE: "return torch.rsqrt(1 + x * x) ** 3"},

@@ -32,6 +32,10 @@ NO_GRAPH = "The result has no graph, so no gradient flows back"
 NO_SECOND = "The gradient has no graph: it cannot be differentiated again"
 MARKED = "The gradient cannot be differentiated again: backward is marked once_differentiable"
 RECORDED = "Autograd records operations inside of forward or backward: write the rule yourself, and leave gradients off"
+RECORDED_AGAIN = (
+    "dx is not what a Function's apply gave: autograd recorded the operations that computed it. Return what "
+    "{name}.apply(g, x) gives, as it is"
+)
 ATTRIBUTE = (
     "A tensor is kept in an attribute of ctx or of the class: what backward needs goes through ctx.save_for_backward"
 )
@@ -150,13 +154,18 @@ def _has_attributes(y: torch.Tensor, cls: Any, before: set[int]) -> bool:
     Args:
         before: ids of the tensors and arrays that were reached from the class before it was applied, as constants are.
     """
-    of_ctx = _reached(list(vars(y.grad_fn).values()) if y.grad_fn is not None else [])
+    of_ctx = _reached([*getattr(y.grad_fn, "__dict__", {}).values()])  # a node of PyTorch's own has no attributes
     return bool(of_ctx or _of_class(cls) - before)
 
 
 def _of_class(cls: Any) -> set[int]:
     """The ids of the tensors and arrays that are reached from the attributes of a class."""
     return _reached([value for name, value in vars(cls).items() if not name.startswith("_")])
+
+
+def _of_a_function(tensor: Any) -> bool:
+    """Whether `apply` of some Function gave the tensor, and no operation followed."""
+    return isinstance(tensor, torch.Tensor) and isinstance(tensor.grad_fn, _Node)
 
 
 def _reached(values: list[Any]) -> set[int]:

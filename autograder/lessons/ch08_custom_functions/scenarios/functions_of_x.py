@@ -11,6 +11,7 @@ import torch
 from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     ATTRIBUTE,
     NO_GRAPH,
+    RECORDED_AGAIN,
     _applied,
     _class,
     _data,
@@ -18,6 +19,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _has_attributes,
     _laid,
     _leaf,
+    _of_a_function,
     _of_apply,
     _of_class,
     _saved,
@@ -215,10 +217,12 @@ def kept_for_a_second(submission: Any, function: str, x: np.ndarray, g: np.ndarr
     )
     second = _second(dx, (leaf, upstream), _laid(h))
     by_x, by_g = second.pop("of")
+    recorded = not any(second.values()) and not _of_a_function(dx)
     return {
         ATTRIBUTE: attribute,
         "dx": _data(dx),
         **second,
+        RECORDED_AGAIN.format(name=f"{function}Backward"): recorded,
         "bytes of new tensors that wait for the double backward, the result and dx aside": made,
         "dx differentiated by x": _data(by_x),
         "dx differentiated by g": _data(by_g),

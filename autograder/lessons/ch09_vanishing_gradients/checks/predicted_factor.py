@@ -24,6 +24,11 @@ def leaky(rng):
     return float(rng.uniform(0.05, 0.6)), 1.0
 
 
+def falling_slopes(rng):
+    """The larger slope on the left, and none below 0."""
+    return float(rng.uniform(1.1, 1.8)), float(rng.uniform(0.1, 0.6))
+
+
 def any_slopes(rng):
     return float(rng.uniform(-2, -0.5)), float(rng.uniform(0.3, 1.8))
 
@@ -41,6 +46,8 @@ def test_plain_blocks(learner, reference, rng):
         ("the absolute value", ABSOLUTE, 64, 64),
         ("a LeakyReLU", leaky(rng), 64, 64),
         ("slopes of any size", any_slopes(rng), 64, 64),
+        ("the larger slope on the left", falling_slopes(rng), 64, 64),
+        ("a ReLU turned round, slopes (1, 0)", (1, 0), 64, 64),
         ("no activation, fewer outputs than inputs", NOTHING, 300, fan(rng, 20, 90)),
         ("a LeakyReLU, more outputs than inputs", leaky(rng), 30, fan(rng, 100, 900)),
     ]:
@@ -55,6 +62,8 @@ def test_branches(learner, reference, rng):
         ("ReLU, a quiet branch", RELU, float(rng.uniform(0.05, 0.3))),
         ("a LeakyReLU, a loud branch", leaky(rng), float(rng.uniform(1.5, 3))),
         ("slopes of any size, a branch that is taken away", any_slopes(rng), -float(rng.uniform(0.3, 0.8))),
+        ("a LeakyReLU, a loud branch that is taken away", leaky(rng), -float(rng.uniform(1.5, 3))),
+        ("a LeakyReLU, a branch that is an int", leaky(rng), fan(rng, 2, 5)),
     ]:
         width = fan(rng, 30, 300)
         check_factor(learner, reference, slopes, width, width, some_variance(rng, width), branch, case=case)
@@ -67,6 +76,7 @@ def test_no_branch_and_silent_branches(learner, reference, rng):
     variance = some_variance(rng, width)
     check_factor(learner, reference, slopes, width, width, variance, None, case="no skip")
     check_factor(learner, reference, slopes, width, width, variance, 0.0, case="a skip whose branch is multiplied by 0")
+    check_factor(learner, reference, slopes, width, width, variance, 0, case="a skip whose branch is the int 0")
     check_factor(learner, reference, slopes, width, width, 0.0, 1.0, case="a skip, all weights 0")
     check_factor(learner, reference, slopes, width, width, 0.0, None, case="no skip, all weights 0")
     check_factor(learner, reference, (0, 0), width, width, variance, None, case="both slopes are 0, no skip")
@@ -90,7 +100,7 @@ def test_sizes_of_layers(learner, reference, rng):
 def test_one_block_after_another(learner, reference, rng):
     """Slopes in a list, and the same block once more after another one."""
     first = (list(any_slopes(rng)), 40, 40, some_variance(rng, 40), float(rng.uniform(0.2, 0.9)))
-    second = (list(leaky(rng)), 70, 20, some_variance(rng, 70), None)
+    second = (list(falling_slopes(rng)), 70, 20, some_variance(rng, 70), None)  # sorting a list would change it
     for case, block in [("a block", first), ("another block", second), ("the first block again", first)]:
         check_factor(learner, reference, *block, case=case)
 

@@ -118,6 +118,16 @@ factor_zero_taken_for_none = mistake(
     says="`not branch` is true of 0 as well as of None. With branch=0 the skip is there and the output is x: ask "
     "`branch is None`.",
 )
+factor_skip_of_floats_alone = mistake(
+    "predicted_factor",
+    {NO_SKIP: "if not isinstance(branch, float):"},
+    says="A branch that is an int is taken for none. Only None means that there is no skip: ask `branch is None`.",
+)
+factor_sorts_the_slopes = mistake(
+    "predicted_factor",
+    {SQUARED: f"if isinstance(slopes, list):\n    slopes.sort()\n{SQUARED}"},
+    says="You sort the caller's list of slopes. Leave it as it is.",
+)
 factor_per_branch_and_skip_halved = mistake(
     "predicted_factor",
     {BRANCH: "return math.sqrt((1 + branch**2 * squared) / 2)"},

@@ -15,9 +15,9 @@ def agree_on_experts(learner, reference, sizes: tuple[int, ...], case: str, **op
     expect_close(got, expected, names=("the bytes",), case=case, **EXACT)
 
 
-def drawn(rng) -> tuple[int, ...]:
-    """n, h, f, experts, k: more experts than a token has, and no two sizes alike."""
-    k = int(rng.integers(2, 7))
+def drawn(rng, k: int | None = None) -> tuple[int, ...]:
+    """n, h, f, experts, k: more experts than a token has, k more than 1 if none is given, and no two sizes alike."""
+    k = int(rng.integers(2, 7)) if k is None else k
     sizes = int(rng.integers(1000, 3000)), int(rng.integers(100, 200)), int(rng.integers(300, 700))
     return *sizes, k + int(rng.integers(3, 60)), k
 
@@ -31,8 +31,11 @@ def test_everything_trained(learner, reference, rng):
         "every expert": (3, 2, 5, 4, 4),
     }.items():
         agree_on_experts(learner, reference, sizes, case)
-    for _ in range(3):
-        agree_on_experts(learner, reference, drawn(rng), "everything is trained")
+    agree_on_experts(learner, reference, drawn(rng, k=1), "several experts, k=1")
+    layers = [drawn(rng) for _ in range(3)]
+    for sizes in layers:
+        agree_on_experts(learner, reference, sizes, "everything is trained")
+    agree_on_experts(learner, reference, layers[0], "everything is trained, the first layer again")
     agree_on_experts(learner, reference, MIXTRAL, "the sizes of Mixtral 8x7B")
 
 
@@ -40,8 +43,8 @@ def test_everything_trained(learner, reference, rng):
 def test_frozen_experts(learner, reference, rng):
     """gate, up and down require no gradient."""
     agree_on_experts(learner, reference, (1,) * 5, "all sizes 1, experts frozen", experts_trained=False)
-    for _ in range(2):
-        agree_on_experts(learner, reference, drawn(rng), "experts frozen", experts_trained=False)
+    for k in (None, 1):
+        agree_on_experts(learner, reference, drawn(rng, k), "experts frozen", experts_trained=False)
     agree_on_experts(learner, reference, MIXTRAL, "the sizes of Mixtral 8x7B, experts frozen", experts_trained=False)
 
 
@@ -51,16 +54,15 @@ def test_frozen_router(learner, reference, rng):
     for trained in (True, False):
         case = "router frozen" if trained else "all frozen"
         options = {"router_trained": False, "experts_trained": trained}
-        for sizes in ((1,) * 5, drawn(rng), drawn(rng)):
+        for sizes in ((1,) * 5, drawn(rng), drawn(rng, k=1)):
             agree_on_experts(learner, reference, sizes, case, **options)
 
 
 @exercise("expert_layer_bytes")
 def test_other_numbers(learner, reference, rng):
-    """Numbers of 1, 4 and 8 bytes; indices have 8."""
+    """Numbers of 1, 4 and 8 bytes, with every part trained and frozen; indices have 8."""
     for number_bytes in (1, 4, 8):
-        case = f"number_bytes={number_bytes}"
-        agree_on_experts(learner, reference, drawn(rng), case, number_bytes=number_bytes)
-        agree_on_experts(
-            learner, reference, drawn(rng), f"{case}, experts frozen", number_bytes=number_bytes, experts_trained=False
-        )
+        for router, experts in ((True, True), (True, False), (False, True), (False, False)):
+            case = f"number_bytes={number_bytes}, router_trained={router}, experts_trained={experts}"
+            options = {"number_bytes": number_bytes, "router_trained": router, "experts_trained": experts}
+            agree_on_experts(learner, reference, drawn(rng), case, **options)
