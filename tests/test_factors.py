@@ -68,6 +68,32 @@ def test_values_that_an_author_asks_for_have_two_further_rows() -> None:
             assert np.ptp(x) < 5 < np.sqrt(1 / np.finfo(x.dtype).eps) < near[0]
 
 
+def test_a_mean_may_be_rounded_otherwise_where_large_numbers_have_small_differences() -> None:
+    """Formerly one of twenty salts rejected a right answer: entries of 20 in g and gamma multiply what a mean loses."""
+
+    def in_steps(g: Any, x: Any, gamma: Any, beta: Any, eps: float) -> Any:
+        """dx, of which each mean is a sum times 1 / n."""
+        n = len(x)
+        centred = x - 1.0 / n * x.sum(axis=0)
+        std = np.sqrt(1.0 / n * (centred**2).sum(axis=0) + eps)
+        dxhat, xhat = g * gamma, centred / std
+        return (dxhat - 1.0 / n * dxhat.sum(axis=0) - xhat * (1.0 / n * (dxhat * xhat).sum(axis=0))) / std
+
+    slug = "ch06_vjps"
+    cover = covers_in(COURSE.covering(slug))["batchnorm_vjp"]
+    module: dict[str, Any] = {}
+    exec(COURSE.source(slug).read_text(encoding="utf-8"), module)
+    rows = [row for row in cover.rows if row["x values"] == "offset"]
+    assert {row["x dtype"] for row in rows} == {"float64", "float32"}
+    for seed in range(300):
+        for row in rows:
+            kind = Kind(cover, row, np.random.default_rng(seed))
+            arguments = [*kind.drawn.values(), *kind.options.values()]
+            expected = module["batchnorm_vjp"](*arguments)
+            tolerance = kind.tolerance(expected, arguments)
+            assert np.allclose(in_steps(*arguments), expected[0], tolerance["rtol"] / 2, tolerance["atol"] / 2)
+
+
 def test_rows_are_made_again_only_for_other_factors() -> None:
     pytest.importorskip("covertable")
     space = Space("f", {"x": "float"}, {"a vector": {"x": [3]}, "a matrix": {"x": [2, 3]}})

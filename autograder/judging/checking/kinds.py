@@ -31,6 +31,8 @@ NO_ARRAYS = ["none"]
 """The shape of a list without arrays."""
 LARGEST, SMALLEST = 20.0, 1e-5
 """The absolute values between which the entries of `mixed` arrays lie."""
+USUAL = 2.0
+"""The largest one beside an array of `OFFSET`: it multiplies what the mean of that array has lost to rounding."""
 NUMBER = "number"
 """The kind of an argument that is a Python float."""
 HUGE = 1e6
@@ -183,9 +185,9 @@ class Kind:
                 array.flat[0] = array.flat[-1] = below - 1  # a narrower integer would not hold the largest
         else:
             array = _floats(self.rng, tuple(drawn)).astype(dtype)
-            array = _special(
-                self.rng, array, self.levels.get(f"{name} values", MIXED if array.size > 1 else PLAIN), self.number
-            )
+            largest = USUAL if OFFSET in self.levels.values() else LARGEST
+            values = self.levels.get(f"{name} values", MIXED if array.size > 1 else PLAIN)
+            array = _special(self.rng, array, values, self.number, largest)
         array = np.broadcast_to(array, shape).copy()
         array.flags.writeable = False  # all submissions are asked about the same arrays
         return array
@@ -196,8 +198,10 @@ def _floats(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(rng.uniform(0.3, 2.3, size=shape) * rng.choice([-1.0, 1.0], size=shape))
 
 
-def _special(rng: np.random.Generator, array: np.ndarray, values: str, first: int) -> np.ndarray:
-    """`array` with entries of 0, -0, a denormal number, a small one, a large one and a tie.
+def _special(
+    rng: np.random.Generator, array: np.ndarray, values: str, first: int, largest: float = LARGEST
+) -> np.ndarray:
+    """`array` with entries of 0, -0, a denormal number, a small one, the largest one and a tie.
 
     If there is no room for all, those from number `first` on; a single number is one of them, or what it was.
     """
@@ -210,7 +214,7 @@ def _special(rng: np.random.Generator, array: np.ndarray, values: str, first: in
         )
     flat = array.reshape(-1)
     places = rng.permutation(array.size)
-    entries = np.roll([0.0, smallest, LARGEST, SMALLEST, -0.0], -first)
+    entries = np.roll([0.0, smallest, largest, SMALLEST, -0.0], -first)
     flat[places[: len(entries)]] = entries[: array.size]
     if array.size > len(entries) + 1:
         flat[places[-1]] = flat[places[-2]]
