@@ -33,3 +33,5 @@ def _seed_all_but_torch() -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(0)
+        # `default_rng()` and other generators without a seed get theirs from this, by default the system's
+        sys.modules["numpy.random.bit_generator"].randbits = random.Random(0).getrandbits  # type: ignore[attr-defined]
