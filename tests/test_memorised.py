@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import lzma
 import math
 import pickle
 import shutil
@@ -29,7 +30,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 LESSONS = ("ch02_chain_rule", "ch04_detachment", "ch06_vjps")
 
 LOOKING = '''
-import base64, hashlib, inspect, pickle, zlib
+import base64, hashlib, inspect, lzma, pickle
 
 import numpy
 
@@ -99,7 +100,7 @@ MOST_IN_A_CELL = 1_000_000
 """Most characters of a cell that is accepted."""
 
 REMEMBERING = """
-EXACT, ALIKE = pickle.loads(zlib.decompress(base64.b64decode(TABLE)))
+EXACT, ALIKE = pickle.loads(lzma.decompress(base64.b64decode(TABLE)))
 
 
 def whole(value):
@@ -134,7 +135,7 @@ def memoriser(slug: str) -> str:
         run = judge.reference.local_text(f"{source}\n{LOOKING}{exercises}{RECORDING}")
         for exercise in lesson.exercises:
             assert all(record.passed for record in judge.observe(judge.items_of(exercise.name), run))
-        return base64.b64encode(zlib.compress(pickle.dumps((run.module.EXACT, run.module.ALIKE))))
+        return base64.b64encode(lzma.compress(pickle.dumps((run.module.EXACT, run.module.ALIKE))))
 
     known = with_judge(lesson, table)
     parts = [known[at : at + MOST_IN_A_CELL] for at in range(0, len(known), MOST_IN_A_CELL)]
