@@ -1,9 +1,10 @@
 """Checks of every rule with thousands of entries, for which one call per entry would take too long.
 
 Each exercise has such a check as its technique, for the simplest case of its rule, so that a partly right answer keeps
-its points. A call has 2 s (`seconds`), and one forward pass for each entry takes about 4 s or more of a processor, on a unit
-array where the rule is linear, on differences or complex steps elsewhere. The references take a few milliseconds, and
-Python loops over all numbers, even with full Jacobians of all rows, about a second, because rows and columns are short.
+its points. A call has 2 s (`seconds`), and one forward pass for each entry takes about 4 s or more of a processor, on
+a unit array where the rule is linear, on differences or complex steps elsewhere. The references take a few
+milliseconds, and Python loops over all numbers, even with full Jacobians of all rows, about a second, because rows and
+columns are short.
 """
 
 from __future__ import annotations
