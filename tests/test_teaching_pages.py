@@ -24,6 +24,7 @@ from nbgrader.api import Gradebook
 
 from autograder.commands import app
 from autograder.commands.exits import MEANINGS, ExitStatus
+from autograder.judging.records.results import NOT_STORED
 from autograder.reports.formats import MAKERS
 from autograder.reports.result_keys import KEYS
 from autograder.worker.landlock import landlock_abi
@@ -262,7 +263,7 @@ def test_the_reference_has_every_command() -> None:
 
 def test_every_key_and_every_exit_status_is_explained() -> None:
     for record, keys in KEYS.items():
-        fields = {one.name for one in dataclasses.fields(record)} - {"code", "case"}  # which are not kept
+        fields = {one.name for one in dataclasses.fields(record)} - set(NOT_STORED)
         assert keys.keys() == fields
     assert list(MEANINGS) == list(ExitStatus)
     for file in (ROOT / "autograder" / "commands").glob("*.py"):
