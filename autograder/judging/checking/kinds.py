@@ -31,8 +31,9 @@ NO_ARRAYS = ["none"]
 """The shape of a list without arrays."""
 LARGEST, SMALLEST = 20.0, 1e-5
 """The absolute values between which the entries of `mixed` arrays lie."""
-USUAL = 2.0
-"""The largest one beside an array of `OFFSET`: it multiplies what the mean of that array has lost to rounding."""
+LARGEST_BESIDE_OFFSET = 2.0
+"""The largest absolute value in the other arrays beside one of `OFFSET`: larger ones would multiply the digits that its
+mean has lost to rounding, and reject a right answer that rounds otherwise."""
 NUMBER = "number"
 """The kind of an argument that is a Python float."""
 HUGE = 1e6
@@ -185,7 +186,7 @@ class Kind:
                 array.flat[0] = array.flat[-1] = below - 1  # a narrower integer would not hold the largest
         else:
             array = _floats(self.rng, tuple(drawn)).astype(dtype)
-            largest = USUAL if OFFSET in self.levels.values() else LARGEST
+            largest = LARGEST_BESIDE_OFFSET if OFFSET in self.levels.values() else LARGEST
             values = self.levels.get(f"{name} values", MIXED if array.size > 1 else PLAIN)
             array = _special(self.rng, array, values, self.number, largest)
         array = np.broadcast_to(array, shape).copy()

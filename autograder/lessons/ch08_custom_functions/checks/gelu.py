@@ -45,7 +45,7 @@ def test_calls(learner, reference, rng):
 
 @exercise("GELU", promise="instrumented")
 def test_keeps(learner, reference, rng):
-    """What is kept between the passes, in bytes: x, once, by save_for_backward; RoundSTE keeps nothing."""
+    """What is kept between the passes, in bytes: x, once, by save_for_backward."""
     check_keeps(learner, reference, rng, "GELU")
 
 
@@ -87,5 +87,5 @@ def test_every_kind_of_input(learner, reference, kinds):
 
 @exercise("GELU", promise="instrumented")
 def test_gradchecked(learner, reference, rng):
-    """What PyTorch's gradcheck and gradgradcheck say (RoundSTE they must reject), and the numbers it is about."""
+    """What PyTorch's gradcheck and gradgradcheck say, and the numbers it is about."""
     check_gradchecked(learner, reference, rng, "GELU")

@@ -80,5 +80,5 @@ def test_every_kind_of_input(learner, reference, kinds):
 
 @exercise("GELUTanh", promise="instrumented")
 def test_gradchecked(learner, reference, rng):
-    """What PyTorch's gradcheck and gradgradcheck say (RoundSTE they must reject), and the numbers it is about."""
+    """What PyTorch's gradcheck and gradgradcheck say, and the numbers it is about."""
     check_gradchecked(learner, reference, rng, "GELUTanh")

@@ -25,11 +25,6 @@ RELATIVE = {"rtol": 0.01, "atol": 0.0}
 """At ±1000 the slope is 1e-9, so an `atol` would hide any error. By 1 − y² it is 7 to 11 % wrong there in float32."""
 
 
-def not_small(rng, n):
-    """Upstream gradients in float32, for derivatives that are compared relative to their sizes."""
-    return spread(rng, n, F32)
-
-
 @exercise("ISRU")
 def test_once(learner, reference, rng):
     """Value and gradient, and at 0."""
@@ -56,7 +51,7 @@ def test_calls(learner, reference, rng):
 
 @exercise("ISRU", promise="instrumented")
 def test_keeps(learner, reference, rng):
-    """What is kept between the passes, in bytes: x, once, by save_for_backward; RoundSTE keeps nothing."""
+    """What is kept between the passes, in bytes: x, once, by save_for_backward."""
     check_keeps(learner, reference, rng, "ISRU")
 
 
@@ -73,7 +68,7 @@ def test_keeps_x_and_g(learner, reference, rng):
 def test_far_out(learner, reference, rng):
     """Up to ±1000, where the curve is straight: finite, and right; the small derivatives, too, in float32."""
     check_far_out(learner, reference, rng, "ISRU")
-    x, g, h = far_out(rng).astype(F32), not_small(rng, 8), not_small(rng, 8)
+    x, g, h = far_out(rng).astype(F32), spread(rng, 8, F32), spread(rng, 8, F32)
     agree("twice", learner, reference, "ISRU", x, g, h, case="float32, entries up to ±1000, within 1 %", **RELATIVE)
 
 
@@ -118,5 +113,5 @@ def test_every_kind_of_input(learner, reference, kinds):
 
 @exercise("ISRU", promise="instrumented")
 def test_gradchecked(learner, reference, rng):
-    """What PyTorch's gradcheck and gradgradcheck say (RoundSTE they must reject), and the numbers it is about."""
+    """What PyTorch's gradcheck and gradgradcheck say, and the numbers it is about."""
     check_gradchecked(learner, reference, rng, "ISRU")

@@ -44,7 +44,7 @@ def test_calls(learner, reference, rng):
 
 @exercise("Square", promise="instrumented")
 def test_keeps(learner, reference, rng):
-    """What is kept between the passes, in bytes: x, once, by save_for_backward; RoundSTE keeps nothing."""
+    """What is kept between the passes, in bytes: x, once, by save_for_backward."""
     check_keeps(learner, reference, rng, "Square")
 
 
@@ -80,5 +80,5 @@ def test_every_kind_of_input(learner, reference, kinds):
 
 @exercise("Square", promise="instrumented")
 def test_gradchecked(learner, reference, rng):
-    """What PyTorch's gradcheck and gradgradcheck say (RoundSTE they must reject), and the numbers it is about."""
+    """What PyTorch's gradcheck and gradgradcheck say, and the numbers it is about."""
     check_gradchecked(learner, reference, rng, "Square")
