@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from statistics import median
 
 from autograder.authoring.mistaken import solved_cells
 from autograder.authoring.tree import Course
+from course.syllabus import Lesson
 from lessons import hand_in, with_mistakes
 from measuring import MeasuringError, measure, self_check
 
@@ -31,6 +33,7 @@ def main(other: Path, names: list[str]) -> int:
                 folder = Path(name) / lesson.slug
                 right = solved_cells(course, lesson.slug)
                 wrong = with_mistakes(right, lesson, course.mistakes(lesson.slug))
+                right, wrong = _in_both(right, lesson, other), [_in_both(cells, lesson, other) for cells in wrong]
                 for number, cells in enumerate([right] * len(wrong) + wrong):
                     hand_in(folder / "class" / f"student{number}", lesson, cells)
                 seconds: dict[Path, list[float]] = {here: [], other: []}
@@ -45,6 +48,22 @@ def main(other: Path, names: list[str]) -> int:
         return 1
     print(f"{'all':26}{sums[here]:10.2f}{sums[other]:10.2f}{sums[here] / sums[other]:10.3f}")
     return 0
+
+
+def _in_both(cells: list[str], lesson: Lesson, other: Path) -> list[str]:
+    """A submission without the exercises that the other checkout does not have: there, they would cost nothing."""
+    known = _named(tomllib.loads((other / "course" / "syllabus.toml").read_text(encoding="utf-8")))
+    new = [one.name for one in lesson.exercises if one.name not in known]
+    return [*cells, "\n".join(f"globals().pop({name!r}, None)" for name in new)] if new else cells
+
+
+def _named(values: object) -> set[str]:
+    """All keys and all texts in a TOML document."""
+    if isinstance(values, dict):
+        return set(values).union(*map(_named, values.values()))
+    if isinstance(values, list):
+        return set().union(*map(_named, values))
+    return {values} if isinstance(values, str) else set()
 
 
 def graded(folder: Path, checkout: Path, turn: str) -> float:
