@@ -1,4 +1,4 @@
-"""Four tools for debugging a training program, from the chapter on debugging gradients.
+"""Five tools for debugging a training program, from the chapter on debugging gradients.
 
 They are that chapter's exercises, so write your own first. These have the same contracts, with types.
 """
@@ -137,3 +137,44 @@ def _equal(a: Batch, b: Batch) -> bool:
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
     return bool(((a == b) | ((a != a) & (b != b))).all())  # only a nan differs from itself
+
+
+def slopes(
+    model: nn.Module, loss_of: Callable[[], Tensor], direction: Sequence[Tensor], eps: float = 1e-6
+) -> tuple[float, float]:
+    """The slope along `direction` that `.grad` claims, and the one that the loss has.
+
+    The first is the sum of products of `.grad` (0 for `None`) and `direction`, the second the central difference
+    `(loss(θ + eps v) − loss(θ − eps v)) / (2 eps)` over all parameters, frozen ones too.
+
+    Args:
+        loss_of: computes the loss, of one entry, with the parameters as they are. It must be the same function in both
+            calls (no dropout), and smooth between the two ends.
+        direction: one tensor for each parameter in the order of `model.parameters()`, with its shape and dtype. Draw
+            the entries from a standard normal distribution: then the two slopes differ by about the length of the
+            gradient's error.
+        eps: the step. Use float64: in float32 rounding hides small errors.
+
+    Parameters are restored exactly, also if `loss_of` raises; that exception propagates.
+
+    Raises:
+        ValueError: `direction` has more or fewer tensors than the model has parameters.
+    """
+    steps = list(zip(model.parameters(), direction, strict=True))
+    claimed = math.fsum((parameter.grad * v).sum().item() for parameter, v in steps if parameter.grad is not None)
+    start = [parameter.detach().clone() for parameter, _ in steps]
+    try:
+        _move(steps, start, eps)
+        above = loss_of().item()
+        _move(steps, start, -eps)
+        below = loss_of().item()
+    finally:
+        _move(steps, start, 0)
+    return claimed, (above - below) / (2 * eps)
+
+
+def _move(steps: Sequence[tuple[nn.Parameter, Tensor]], start: Sequence[Tensor], eps: float) -> None:
+    """Set each parameter to its start + eps · v; with eps 0, to exactly its start."""
+    with torch.no_grad():
+        for (parameter, v), at in zip(steps, start, strict=True):
+            parameter.copy_(at + eps * v if eps else at)

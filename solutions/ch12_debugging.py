@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Debugging gradients
 #
-# Four tools that say what is wrong with a gradient, then twelve PyTorch training programs, each with one bug. Read
+# Five tools that say what is wrong with a gradient, then twelve PyTorch training programs, each with one bug. Read
 # along in [the chapter](../book/ch12_debugging.md).
 
 # %%
@@ -173,6 +173,49 @@ def repeated_batches(batches):
 
     n = len(batches)
     return [(i, j) for i in range(n) for j in range(i + 1, n) if equal(batches[i], batches[j])]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `slopes`
+#
+# Is `.grad` the gradient of the loss? Compare the two along one direction. Other code has filled the `.grad` of
+# `model`, rightly or wrongly. `loss_of()` computes the loss that you mean from the parameters as they are at that
+# moment, and returns a tensor with one entry. `direction` is a list of tensors, one for each parameter in the order of
+# `model.parameters()` (which lists a shared parameter once), of that parameter's shape and dtype, float64 or float32.
+# Return a tuple of two Python floats:
+#
+# - the slope that `.grad` claims: multiply each entry of `.grad` by that of `direction`, and add up the products of all
+#   parameters. A `.grad` that is `None` counts as 0;
+# - the slope of the loss: `(loss at θ + eps · v − loss at θ − eps · v) / (2 · eps)`, where θ is all parameters of the
+#   model, and v all of `direction`. Every parameter moves, whether or not it is frozen or has a `.grad`.
+#
+# The second slope comes from the values of the loss alone: a backward pass could repeat the fault that you look for.
+# After the call each parameter has the value that it had before, bit for bit, also when `loss_of` raises an exception.
+# That exception is not yours to catch. Leave each `.grad`, each `requires_grad`, the buffers and the mode of the model
+# as they are, and leave `direction` unchanged.
+# [Chapter section](../book/ch12_debugging.md#ch12-slopes)
+
+
+# %% exercise="slopes"
+def slopes(model, loss_of, direction, eps=1e-6):
+    """The slope along the direction that .grad claims, and the one that the loss has: two floats."""
+    ### BEGIN SOLUTION
+    moves = list(zip(model.parameters(), direction, strict=True))
+    claimed = sum(((p.grad * v).sum().item() for p, v in moves if p.grad is not None), 0.0)
+    start = [p.detach().clone() for p, _ in moves]
+    losses = []
+    try:
+        for sign in (1, -1):
+            with torch.no_grad():
+                for (p, v), at in zip(moves, start, strict=True):
+                    p.copy_(at + sign * eps * v)
+            losses.append(loss_of().item())
+    finally:
+        with torch.no_grad():
+            for (p, _), at in zip(moves, start, strict=True):
+                p.copy_(at)
+    return claimed, (losses[0] - losses[1]) / (2 * eps)
     ### END SOLUTION
 
 

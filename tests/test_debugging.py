@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from course.debugging import anomaly_op, first_nonfinite, gradient_report, repeated_batches  # noqa: E402
+from course.debugging import anomaly_op, first_nonfinite, gradient_report, repeated_batches, slopes  # noqa: E402
 from course.syllabus import syllabus  # noqa: E402
 
 LESSON = "ch12_debugging"
@@ -183,6 +183,55 @@ def test_unequal_batches() -> None:
     assert repeated_batches([torch.zeros(0), torch.zeros(0), torch.tensor(1), torch.tensor(1)]) == [(0, 1), (2, 3)]
 
 
+# slopes
+
+
+def a_cubic(grad: float | None) -> tuple[nn.Module, list[Any]]:
+    """A model with w = 2 in float64, whose loss is w³, and the losses' arguments so far."""
+    model = nn.Module()
+    model.register_parameter("w", nn.Parameter(torch.tensor([2.0], dtype=torch.float64)))
+    model.get_parameter("w").grad = None if grad is None else torch.tensor([grad], dtype=torch.float64)
+    return model, []
+
+
+@pytest.mark.parametrize(("grad", "claimed"), [(12.0, 36.0), (6.0, 18.0), (None, 0.0)])
+def test_both_slopes_of_a_cubic(grad: float | None, claimed: float) -> None:
+    """Along 3 the slope of w³ at 2 is 36, and the central difference with step h adds 27 h²."""
+    model, _ = a_cubic(grad)
+    w = model.get_parameter("w")
+    w.requires_grad_(grad is not None)
+    found = slopes(model, lambda: (w**3).sum(), [torch.tensor([3.0], dtype=torch.float64)], eps=0.5)
+    assert found == (claimed, 36 + 27 * 0.25)
+    assert all(type(one) is float for one in found)
+    assert w.item() == 2.0
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_parameters_are_restored_when_the_loss_raises(call: int) -> None:
+    model, calls = a_cubic(1.0)
+
+    def loss_of() -> Any:
+        calls.append(model.get_parameter("w").item())
+        if len(calls) == call:
+            raise KeyError("own")
+        return model.get_parameter("w").sum()
+
+    with pytest.raises(KeyError, match="own"):
+        slopes(model, loss_of, [torch.tensor([0.1], dtype=torch.float64)], eps=0.3)
+    assert len(calls) == call
+    assert model.get_parameter("w").item() == 2.0
+
+
+def test_a_direction_of_another_length() -> None:
+    with pytest.raises(ValueError, match=r"longer|shorter"):
+        slopes(nn.Linear(2, 1), lambda: torch.zeros(1), [torch.zeros(1, 2)])
+
+
+def test_the_chapter_does_not_print_slopes() -> None:
+    """The page uses the tool; its body is the exercise."""
+    assert "def slopes" not in chapter()
+
+
 # Submissions cannot reach the tools
 
 
@@ -196,7 +245,7 @@ def test_no_lesson_lists_them() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_submission_cannot_import_them(tmp_path: Path, way: str) -> None:
-    """A hand-in that imports all four gets no points, and is told what it may not import."""
+    """A hand-in that imports all five gets no points, and is told what it may not import."""
     file = tmp_path / "class" / "ann" / f"{LESSON}.py"
     file.parent.mkdir(parents=True)
     file.write_text(f"try:\n    exec({way!r})\nexcept ImportError as error:\n    print(error)\n")
