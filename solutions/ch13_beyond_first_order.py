@@ -3,7 +3,7 @@
 #
 # The gradient is a function like any other: it can be differentiated again. Two products with the Hessian that never
 # form it, its trace from random probes, the gradient through a step of SGD. Then gradients where autograd has none:
-# through samples, and through a choice. PyTorch; two exercises are NumPy.
+# through samples, and through a choice. PyTorch; three exercises are NumPy.
 # Read along in [the chapter](../book/ch13_beyond_first_order.md).
 #
 # For every exercise that takes tensors:
@@ -160,6 +160,32 @@ def score_function_gradient(f, mu, sigma, eps):
     """One estimate of d/dmu E[f(mu + sigma eps)] per sample: f(x) times the score; an array like eps."""
     ### BEGIN SOLUTION
     return f(mu + sigma * eps) * eps / sigma
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `leave_one_out_gradient`
+#
+# NumPy. Each row of `eps`, along its last axis, has n samples of one expectation, n ≥ 2: x = `mu + sigma · eps`. The
+# rewards are f(x). For each sample, take the score function's estimate of d/dmu E[f(x)] and of d/dsigma E[f(x)], and
+# subtract from the sample's reward a **baseline**: the mean reward of the *other* samples of its row. The sample's own
+# reward is no part of it, nor are other rows.
+#
+# Return `(d_mu, d_sigma)`, two arrays of the shape and dtype of `eps` with one estimate for each sample. Each is
+# unbiased.
+#
+# `f`, `mu`, `sigma` and `eps` are as in `score_function_gradient`: call `f` once. There may be no rows.
+# [Chapter section](../book/ch13_beyond_first_order.md#ch13-leave-one-out-gradient)
+
+
+# %% exercise="leave_one_out_gradient"
+def leave_one_out_gradient(f, mu, sigma, eps):
+    """Estimates of d/dmu and d/dsigma of E[f(mu + sigma eps)] per sample, each with the others' mean as a baseline."""
+    ### BEGIN SOLUTION
+    rewards = f(mu + sigma * eps)
+    others = (rewards.sum(axis=-1, keepdims=True) - rewards) / (eps.shape[-1] - 1)
+    weight = (rewards - others) / sigma
+    return weight * eps, weight * (eps**2 - 1)
     ### END SOLUTION
 
 

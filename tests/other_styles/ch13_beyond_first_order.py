@@ -49,6 +49,14 @@ def score_function_gradient(f, mu, sigma, eps):
     return f(x) * (x - mu) / sigma**2
 
 
+def leave_one_out_gradient(f, mu, sigma, eps):
+    x = mu + sigma * eps
+    rewards = f(x)
+    n = eps.shape[-1]
+    gain = (rewards - rewards.mean(axis=-1, keepdims=True)) * (n / (n - 1))
+    return gain * (x - mu) / sigma**2, gain * ((x - mu) ** 2 / sigma**3 - 1 / sigma)
+
+
 def reparameterized_gradient(df, mu, sigma, eps):
     x = np.multiply(sigma, eps)
     x += mu

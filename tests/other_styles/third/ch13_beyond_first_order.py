@@ -45,6 +45,16 @@ def score_function_gradient(f, mu, sigma, eps):
     return out
 
 
+def leave_one_out_gradient(f, mu, sigma, eps):
+    rewards = f(mu + sigma * eps)
+    d_mu, d_sigma = np.empty_like(eps), np.empty_like(eps)
+    for i in range(eps.shape[-1]):
+        gain = rewards[..., i] - np.delete(rewards, i, axis=-1).mean(axis=-1)
+        d_mu[..., i] = gain * eps[..., i] / sigma
+        d_sigma[..., i] = gain * (eps[..., i] ** 2 - 1) / sigma
+    return d_mu, d_sigma
+
+
 def reparameterized_gradient(df, mu, sigma, eps):
     return np.asarray(df(mu + np.asarray(eps) * sigma), dtype=eps.dtype)
 
