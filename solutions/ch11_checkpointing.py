@@ -2,7 +2,7 @@
 # # Gradient checkpointing
 #
 # Store less, recompute more. A `checkpoint` of your own, a planner that says what to keep, and what each way of saving
-# memory costs in bytes and FLOPs. PyTorch; the four planning exercises are plain Python.
+# memory costs in bytes and FLOPs. PyTorch; the five planning exercises are plain Python.
 # Read along in [the chapter](../book/ch11_checkpointing.md).
 
 # %%
@@ -147,6 +147,46 @@ def best_segments(n_layers):
     """A number of segments, 1 to n_layers, with the least segments + ⌈n_layers / segments⌉; an int."""
     ### BEGIN SOLUTION
     return min(range(1, n_layers + 1), key=lambda segments: segments + -(-n_layers // segments))
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `plan_by_seconds`
+#
+# What should one layer keep, if a clock decides? The layer runs n operations in order. Operation i makes one result,
+# which takes `sizes[i]` bytes, and a GPU needed `times[i]` microseconds for it. `reads[i]` lists the operations whose
+# results it reads, all of them before i. Weights and the layer's input are always there.
+#
+# Backward needs result i where `needed[i]` is True. It can be kept, or computed again in backward. An operation can run
+# again only when everything that it reads is there, kept or computed again. It runs once more at most, whoever reads
+# its result.
+#
+# **Any** result may be kept, needed or not. Kept results may take at most `budget` bytes together; those computed again
+# do not count. Return a plan that adds the least time: the numbers of the results to keep, a list of ints, ascending,
+# counted from 0. Several plans may add the least time; return any one of them.
+#
+# `reads`, `needed`, `sizes` and `times` are lists of n entries, n from 0 to 10. Sizes, times and the budget are ints,
+# at least 0, so a plan that keeps nothing always fits. Trying all 2¹⁰ plans is fast enough.
+# [Chapter section](../book/ch11_checkpointing.md#ch11-plan-by-seconds)
+
+
+# %% exercise="plan_by_seconds"
+def plan_by_seconds(reads, needed, sizes, times, budget):
+    """The results to keep, ascending: within budget, and the least time to compute again what backward lacks."""
+    ### BEGIN SOLUTION
+    n = len(reads)
+
+    def added(plan):
+        total, wanted = 0, set()
+        for i in reversed(range(n)):
+            if i not in plan and (needed[i] or i in wanted):
+                total += times[i]
+                wanted.update(reads[i])
+        return total
+
+    plans = ([i for i in range(n) if mask >> i & 1] for mask in range(2**n))
+    fitting = [plan for plan in plans if sum(sizes[i] for i in plan) <= budget]
+    return min(fitting, key=added)
     ### END SOLUTION
 
 

@@ -71,6 +71,33 @@ def minimal_forwards(n_steps, slots):
     return min(j + minimal_forwards(n_steps - j, slots - 1) + minimal_forwards(j, slots) for j in range(1, n_steps))
 
 
+def plan_by_seconds(reads, needed, sizes, times, budget):
+    def again(kept):
+        ran = set()
+
+        def make(i):
+            if i in kept or i in ran:
+                return 0
+            ran.add(i)
+            return times[i] + sum(make(j) for j in reads[i])
+
+        return sum(make(i) for i in range(len(reads)) if needed[i])
+
+    best, plan = again(()), []
+
+    def grow(kept, first, room):  # kept and every way to add results from first on
+        nonlocal best, plan
+        cost = again(kept)
+        if cost < best:
+            best, plan = cost, kept
+        for i in range(first, len(reads)):
+            if sizes[i] <= room:
+                grow([*kept, i], i + 1, room - sizes[i])
+
+    grow([], 0, budget)
+    return plan
+
+
 def plan_checkpoints(costs, sizes, budget):
     n = len(costs)
     best, plan = None, None
