@@ -37,10 +37,6 @@ LONG_EXERCISE = 20
 """Minutes above which an exercise may make a sitting too long: its section cannot be divided."""
 MOST_WORDS = 3500
 """Words of prose of a chapter; what only some readers need is in a box that is closed at first."""
-UNCUT = {
-    "ch14_scaling_out": 6150,
-}
-"""Chapters that are longer so far, with their words: they may only become shorter."""
 DEEPER = "Going deeper"
 """How the title of such a box begins."""
 NEARLY_NOTHING = 1
@@ -164,19 +160,18 @@ def say_times(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for sitting in sittings:
         if wrong := too_long(sitting, lesson):
             logger.warning("%s", wrong, location=sitting[0].section, type="times")
-    if wrong := too_many(sum(part.words for part in parts), UNCUT.get(docname)):
+    if wrong := too_many(sum(part.words for part in parts)):
         logger.warning("%s", wrong, location=docname, type="times")
     for title, minutes in folded(doctree, DEEPER):
         title.append(nodes.inline("", f" ({in_hours(max(1, minutes))})"))
     _add_lines(parts, sittings, lesson)
 
 
-def too_many(words: int, uncut: int | None) -> str:
+def too_many(words: int) -> str:
     """Why so many words are refused; "" if they are not."""
-    most = uncut or MOST_WORDS
-    if words > most:
-        return f"{words:,} words are read by everyone, at most {most:,} may be: cut, or fold what only some need"
-    return "" if uncut is None or words > MOST_WORDS else "few enough words by now: take the chapter out of UNCUT"
+    if words <= MOST_WORDS:
+        return ""
+    return f"{words:,} words are read by everyone, at most {MOST_WORDS:,} may be: cut, or fold what only some need"
 
 
 def _add_lines(parts: Sequence[Part], sittings: Sequence[Sequence[Part]], lesson: Lesson) -> None:
