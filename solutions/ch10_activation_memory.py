@@ -5,8 +5,8 @@
 # layer by its derivatives, the states of Adam, a Llama block, and the largest batch that a card holds. You need no GPU.
 # Read along in [the chapter](../book/ch10_activation_memory.md).
 #
-# In all of them `s` is the number of tokens of a sequence, `b` the number of sequences, and bytes are bytes: no
-# factor is left to multiply with afterwards, and a GB is not a GiB.
+# In all of them `s` is the number of tokens of a sequence, `b` the number of sequences, and bytes are bytes: do
+# not multiply by the bytes per number again, and a GB is not a GiB.
 
 # %%
 import weakref
@@ -19,8 +19,8 @@ import torch
 # What one GPT layer keeps for backward, in bytes, by Korthikanti et al. 2022: 16-bit activations, dropout with masks of
 # one byte per number, an MLP of width 4h. `h` is the hidden size, `a` the number of heads, all ints of 1 or more.
 #
-# - One device, un-fused attention: s·b·h·(34 + 5as/h). This is **bytes**: the two bytes of a number are in it.
-# - `flash=True`: the term 5as/h is not there; the fused attention keeps no s × s matrix. What it keeps beside its
+# - One device, unfused attention: s·b·h·(34 + 5as/h). This is **bytes**: the two bytes of a number are in it.
+# - `flash=True`: the term 5as/h is not there; the fused attention keeps no s × s matrix. What it keeps besides its
 #   inputs and its result is left out.
 # - `tensor_parallel=t` devices: s·b·h·(10 + 24/t + 5as/(ht)) on each of them. The 10 are what every device keeps whole.
 # - `sequence_parallel=True`: these are divided as well, s·b·h·(34/t + 5as/(ht)).
@@ -52,7 +52,8 @@ def layer_activation_bytes(s, b, h, a, flash=True, tensor_parallel=1, sequence_p
 #
 # - **Whole storages** count: a view keeps all of the memory that it looks into (`tensor.untyped_storage().nbytes()`).
 # - **Each once**, however many operations save it, and through whichever view. `data_ptr()` does not tell storages
-#   apart: it is 0 for all tensors on the meta device. `untyped_storage()._cdata` does, as long as the storage lives.
+#   apart: it is 0 for all fake tensors, and for those on the meta device, which have no numbers either.
+#   `untyped_storage()._cdata` does, as long as the storage lives.
 # - **No parameters**: an `nn.Parameter` and a view of one (`view._base`) do not count. All else that is saved counts,
 #   also if it was made before the block.
 # - What is saved after the block does not count, nor what is saved before it; the hooks are gone, also when the block
@@ -123,7 +124,7 @@ class SavedTensorMeter:
 #
 # Return an int: the bytes that `SavedTensorMeter` would count.
 #
-# - For `mul`, `div` and `matmul`, write down the derivative by each input, that of a / b in a and b. A derivative that
+# - For `mul`, `div` and `matmul`, write down the derivative by each input; for a / b, by a and by b. A derivative that
 #   nobody asks for keeps nothing.
 # - A result requires a gradient if an input of its step does, unless the step is a `detach`. A step whose inputs
 #   require none keeps nothing.
@@ -166,7 +167,7 @@ def predict_saved(program, sizes, trained, parameters):
 #
 # What training with Adam keeps apart from activations, for `n_params` parameters: a weight of `param_bytes`, a gradient
 # of `grad_bytes`, a master copy of `master_bytes`, and **two** moments of `moment_bytes` each. The numbers are ints; 0
-# bytes say that there is none.
+# means that there is none.
 #
 # Return a dict of ints, the bytes of all parameters together: `params`, `grads`, `master`, `moments` (both), and
 # `total`, their sum.
@@ -247,7 +248,7 @@ def llama_block_bytes(config, s, b, recompute):
 # - `topk` keeps `chosen`. `index_put` keeps `row`, and none of the values.
 #
 # Everything else follows from the three questions of the chapter. As everywhere, storages count whole and once,
-# parameters do not count, and `y` counts where it is used. Sizes are those of real models too: predict, do not run.
+# parameters do not count, and no step here keeps `y`. Sizes are those of real models too: predict, do not run.
 # [Chapter section](../book/ch10_activation_memory.md#ch10-expert-layer-bytes)
 
 
@@ -275,12 +276,12 @@ def expert_layer_bytes(n, h, f, experts, k, router_trained=True, experts_trained
 #   the head, and in each of the `layers` blocks two norms of h and seven matrices without biases: q and o (h × h), k
 #   and v (h × kv_heads · h/a), gate, up and down (h × f).
 # - **The peak of activations**, which is proportional to the batch. All blocks keep what `llama_block_bytes` says.
-#   On top comes the larger one of two moments, not both. *At the loss*: three float32 arrays of s × vocab for each
+#   Add the larger of these two, not both. *At the loss*: three float32 arrays of s × vocab for each
 #   sequence. *In a block's backward*: with recomputation all that one block keeps under `"none"`, less what it has kept
 #   already; nothing without recomputation.
 #
-# Nothing else counts. Where `gpu_bytes` is within 1 % of an activation peak of the place where one more fits, nothing
-# is asked.
+# Nothing else counts. No test has a `gpu_bytes` so close to a boundary (1 % of one sequence's peak) that rounding
+# decides.
 # [Chapter section](../book/ch10_activation_memory.md#ch10-largest-batch)
 
 

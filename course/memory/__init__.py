@@ -18,7 +18,7 @@ GPU runs its own sequences.
 
 **Left out** are the CUDA context, communication buffers, workspaces, fragmentation in the allocator, and temporaries
 inside kernels and of the optimizer's step (AdamW with `foreach`, PyTorch's default on a GPU, allocates one more array
-for each parameter, after backward). Leave a tenth of the GPU to them.
+for each parameter, after backward). Leave 15 to 20 % of the total to them.
 """
 
 from course.memory.account import Memory, Moment, fits, layer_bytes, moments, predict_memory, step_flops
