@@ -26,7 +26,8 @@ import torch
 #
 # Leave the model as it was: its parameters, every `.grad` (`None` stays `None`, and what the caller has added up stays
 # too), the mode, `train` or `eval`, in which you also run it. Only buffers may move, as BatchNorm's running statistics
-# do whenever a model in `train` mode runs. So a second call gives the same norms.
+# do whenever a model in `train` mode runs. So a second call gives the same norms, unless the model itself
+# draws random numbers, as dropout does.
 # [Chapter section](../book/ch09_vanishing_gradients.md#ch09-layer-gradient-norms)
 
 
@@ -49,7 +50,7 @@ def layer_gradient_norms(model, X, y):
 #
 # The norms may be any positive floats, and the first may be so much smaller or larger than the last that their quotient
 # is no float although the result is one: logarithms help. Fewer than two norms, and a norm that is 0, negative, inf or
-# nan, are a `ValueError`. (A norm of exactly 0 is most often a square that underflowed.)
+# nan, are a `ValueError`. (A norm of exactly 0 may be a square that underflowed.)
 # [Chapter section](../book/ch09_vanishing_gradients.md#ch09-decay-per-layer)
 
 
@@ -163,10 +164,10 @@ def make_mlp(n_in, n_out, depth=30, width=64, activation="sigmoid", init="defaul
 #   `torch.nn.BatchNorm1d(width)` and one `torch.nn.ReLU()`; their order, and how the weights are initialised, are yours
 #   to choose.
 # - `modules()` finds the `depth + 2` Linears in the order in which they are used.
-# - The gradient stays in bounds: with fresh weights, 32 units wide or more, the norm of dL/dW of the first hidden
-#   Linear is between 1/30 of that of the last hidden one and 30 times that. (Honest choices give 1 to 15 at 30 layers,
-#   and BatchNorm without residual connections gives more than 100.) No branch `f` starts at exactly 0: then its
-#   gradients are 0 and have no ratio.
+# - The gradient stays in bounds: with fresh weights, 32 units wide or more and at most 30 layers deep, the norm of
+#   dL/dW of the first hidden Linear is between 1/30 of that of the last hidden one and 30 times that. (Honest choices
+#   give 1 to 15 at 30 layers, and BatchNorm without residual connections gives more than 100.) No branch `f` starts at
+#   exactly 0: then its gradients are 0 and have no ratio.
 # - It learns: 40 steps of Adam, lr=0.002, on 512 points in four clouds, after which at least 80 % of new points must be
 #   told right. The sigmoid network guesses: 25 %.
 #
@@ -233,7 +234,8 @@ def predicted_factor(slopes, fan_in, fan_out, variance, branch=None):
 # Clip a list of gradients by their **common** norm: the square root of the sum of the squares of all entries of all
 # tensors. Return `(clipped, total_norm)`. `total_norm` is that norm before clipping, a Python float. `clipped` is a
 # list of tensors, each the gradient times the same factor `min(1, max_norm / total_norm)`, with its shape and dtype.
-# There is no small number in the denominator: gradients that are clipped have the norm `max_norm`, not almost.
+# There is no small number in the denominator: gradients that are clipped have the norm `max_norm`, up to the
+# rounding of their dtype.
 #
 # The gradients are floating tensors of any shapes, perhaps of several precisions in one list. Take the norm in
 # **float64**: 1e30 in float32 is a number, and its square is not. (Entries whose squares leave float64 too do not
