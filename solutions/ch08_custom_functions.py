@@ -222,7 +222,8 @@ class RoundSTE(torch.autograd.Function):
 #   returns `None` for them, too.
 # - A second backward pass, with `retain_graph=True`, gives the same as the first: what was saved stays as it is.
 #
-# A double backward is not asked for; `@once_differentiable` refuses some. Not allowed:
+# A double backward is not asked for; `@once_differentiable` refuses some, but take it away if you write a guard or keep
+# `logits`. Not allowed:
 # `torch.nn.functional.cross_entropy` and kernels for gradients. `torch.log_softmax`, `logsumexp` and `softmax` are
 # fine.
 # [Chapter section](../book/ch08_custom_functions.md#ch08-fusedcrossentropy)
