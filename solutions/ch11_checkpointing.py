@@ -384,7 +384,7 @@ def reversible_block(f, g, x1, x2):
 # A step is `out = forward(x)` and `out.backward(g)` with a **fresh** stack, x and g, made before the instruments are
 # entered: so `LiveStorages` counts what the step makes, and neither weights nor inputs. `out` lives to the end.
 #
-# What `forward` does is the policy's affair. L is the number of layers; checkpoint with
+# The policy decides what `forward` does. L is the number of layers; checkpoint with
 # `torch.utils.checkpoint.checkpoint(…, use_reentrant=False)` and leave its other options as they are.
 #
 # | policy | `forward` |
@@ -408,9 +408,9 @@ def reversible_block(f, g, x1, x2):
 #
 # Four cells follow. The check calls `measure` alone; the other three are there to keep it short, and you may cut it in
 # another way. It draws other sizes for `CONFIG` and `SEQ`, so take L and B from the stack and from x. In its blocks the
-# MLP serves some of the tokens only, and the gradient tells which run of a part it comes from. They are called as these
-# are, but no formula has their costs: measure what runs. A policy that is not written yet costs only its own points. To
-# see your table:
+# MLP is applied to only some of the tokens, and the gradient tells which run of a part it comes from. They are called
+# as these are, but no formula has their costs: measure what runs. A policy that is not written yet costs only its own
+# points. To see your table:
 # ```python
 # for policy in POLICIES:
 #     print(policy, measure(policy, "cpu"))
