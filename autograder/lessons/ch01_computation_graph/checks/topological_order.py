@@ -284,7 +284,7 @@ def test_long_chain(learner):
     for size in (3, 20_000):
         steps = np.arange(size - 1)
         expect_order_of_many(learner, steps + 1, steps, f"a chain of {size:,} nodes")
-    size = 4_000
+    size = 6_000
     steps = np.arange(size - 1)
     case = f"a chain of {size:,} nodes, of which the first three are a cycle"
     why = f"10 seconds were not enough for {case}."
