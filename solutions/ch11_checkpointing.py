@@ -158,8 +158,8 @@ def best_segments(n_layers):
 # results it reads, all of them before i. Weights and the layer's input are always there.
 #
 # Backward needs result i where `needed[i]` is True. It can be kept, or computed again in backward. An operation can run
-# again only when everything that it reads is there, kept or computed again. It runs once more at most, whoever reads
-# its result.
+# again only when everything that it reads is there, kept or computed again. It runs again at most once, even if several
+# operations read its result.
 #
 # **Any** result may be kept, needed or not. Kept results may take at most `budget` bytes together; those computed again
 # do not count. Return a plan that adds the least time: the numbers of the results to keep, a list of ints, ascending,

@@ -78,7 +78,7 @@ def one_step_back(reads, needed, sizes, times, budget):
 
 @misconception(
     "plan_by_seconds",
-    says="An operation whose result several others read was counted once for each. It runs once more at most.",
+    says="An operation whose result several others read was counted once for each. It runs again at most once.",
 )
 def counted_for_each_reader(reads, needed, sizes, times, budget):
     n = len(reads)

@@ -95,7 +95,7 @@ def _answer(result: Any) -> dict[str, Any]:
 def _unchanged(model: nn.Module, direction: Sequence[Tensor]) -> Callable[[], dict[str, bool]]:
     """Note the state of the model and the direction; a function that says what is different by then."""
     values = [one.detach().clone() for one in model.parameters()]
-    grads = [(one.grad, None if one.grad is None else one.grad.clone()) for one in model.parameters()]
+    grads = [None if one.grad is None else one.grad.clone() for one in model.parameters()]
     required = [one.requires_grad for one in model.parameters()]
     buffers, modes = [one.clone() for one in model.buffers()], [one.training for one in model.modules()]
     given = [one.clone() for one in direction]
@@ -110,7 +110,7 @@ def _unchanged(model: nn.Module, direction: Sequence[Tensor]) -> Callable[[], di
             "A .grad was changed": not all(
                 (one.grad is None) is (before is None)
                 and (one.grad is None or before is None or torch.equal(one.grad, before))
-                for one, (_, before) in zip(now, grads, strict=True)
+                for one, before in zip(now, grads, strict=True)
             ),
             "requires_grad of a parameter is another afterwards": [one.requires_grad for one in now] != required,
             "A buffer was changed": not all(map(torch.equal, model.buffers(), buffers)),
